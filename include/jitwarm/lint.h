@@ -39,10 +39,8 @@ struct jw_lint_finding {
 	char *cause;         /* with JW_LINT_FAILS: "its only PTX is compute_90a, which no other GPU
 							accepts"; else NULL */
 	bool driver_alone;   /* an older driver than it needs is the reason, which both lines name */
-	size_t modules;      /* of this library alone; a module in several libraries counts in each */
-	uint64_t ptx_bytes;  /* decompressed size */
-	enum jw_loading loading;
-	struct jw_seconds start;
+	/* Of this library alone; a module in several libraries counts in each. */
+	struct jw_scan_work work;
 };
 
 /* All files together on one GPU; each module counts once. */

@@ -18,8 +18,6 @@
 #include <jitwarm/target.h>
 #include <jitwarm/verdict.h>
 
-/* The size of the name of a file and a line about it. */
-
 /* The number of fat binary entries of one kind and, for machine code and PTX, for one target. */
 struct jw_scan_count {
 	uint32_t kind; /* of relocatable PTX: that of PTX */
@@ -49,6 +47,7 @@ struct jw_scan_work {
 	double longest_seconds;  /* compiling the most expensive module */
 	uint64_t cache_bytes;    /* the size of the modules' entries in the driver's cache */
 };
+void jw_scan_add_work(struct jw_scan_work *sum, const struct jw_scan_work *work);
 
 /* One image on one GPU architecture. Verdicts count containers; each counts for the first one that
  * applies. */
@@ -86,8 +85,9 @@ struct jw_scan_verdicts {
 									   needs it */
 	bool left_out; /* that part is so large, or belongs to a package's own tests (then it is all of
 					  `work`), that priming leaves it out unless everything is requested */
-	struct jw_scan_work start_work; /* the part of `work` that a start compiles: everything except
-									   what is left out */
+	struct jw_scan_work start_work;  /* the part of `work` that a start compiles: everything except
+										what is left out */
+	struct jw_scan_work first_start; /* `start_work`, and `link_work` if a start links */
 };
 
 /* One entry of a piece, with the values that verdicts depend on. */

@@ -151,7 +151,7 @@ static void remember(const struct jw_asked *asked, const struct release *release
 /* ---- the list */
 
 /* For qsort: the newest release first. */
-static int compare_releases(const void *a, const void *b)
+static int order_releases(const void *a, const void *b)
 {
 	const char *one = ((const struct release *)a)->version,
 			   *other = ((const struct release *)b)->version;
@@ -160,7 +160,7 @@ static int compare_releases(const void *a, const void *b)
 }
 
 /* For qsort: the newest version first; the wheels of one version stay in the index's order. */
-static int compare_wheels(const void *a, const void *b)
+static int order_wheels(const void *a, const void *b)
 {
 	const struct listed *one = a, *other = b;
 
@@ -195,7 +195,7 @@ static void list_wheels(struct jw_asked *asked)
 			file, .any = any, .fits = any || list_has(file->systems, asked->options.platform)};
 	}
 	if (asked->wheel_count)
-		qsort(asked->wheels, asked->wheel_count, sizeof *asked->wheels, compare_wheels);
+		qsort(asked->wheels, asked->wheel_count, sizeof *asked->wheels, order_wheels);
 }
 
 /* Finds the wheel that pip would take. */
@@ -263,7 +263,7 @@ static void find_releases(struct jw_asked *asked)
 			(struct release){.version = asked->listing.sources[i], .source = true};
 	}
 	if (asked->count)
-		qsort(asked->releases, asked->count, sizeof *asked->releases, compare_releases);
+		qsort(asked->releases, asked->count, sizeof *asked->releases, order_releases);
 }
 
 static int compare_with_release(const void *version, const void *release)
@@ -554,7 +554,7 @@ static int examine_image(struct jw_error *err, void *context, const struct jw_sc
 	return wheel_facts_add(err, &look->facts, image);
 }
 
-static void note_trouble(void *context, const char *path, const struct jw_error *why)
+static void keep_trouble(void *context, const char *path, const struct jw_error *why)
 {
 	struct look *look = context;
 
@@ -576,7 +576,7 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 											.cancel = asked->options.fetch.cancel,
 											.context = &look,
 											.image = examine_image,
-											.trouble = note_trouble};
+											.trouble = keep_trouble};
 	int result = jw_scan(err, &options);
 
 	if (!result && look.why.code)
@@ -634,7 +634,7 @@ static bool lacks_wheel(const struct pip *pip)
 	return lack != PIP_LACKS_NOTHING && lack != PIP_LACKS_INDEX;
 }
 
-static const struct pip_file *file_of(const struct pip_listing *listing, const char *name)
+static const struct pip_file *file_named(const struct pip_listing *listing, const char *name)
 {
 	for (size_t i = 0; i < listing->count; i++)
 		if (!strcmp(listing->items[i].name, name))
@@ -657,7 +657,7 @@ static int examine_release(struct jw_error *err, struct jw_asked *asked, struct 
 	release->absent = result && why.code == JW_ERR_NOT_FOUND && lacks_wheel(asked->pip);
 	/* A damaged wheel says nothing of the others. */
 	if (!result) {
-		result = examine_wheel(&why, asked, release, file_of(&got, release->file->name), paths);
+		result = examine_wheel(&why, asked, release, file_named(&got, release->file->name), paths);
 		release->absent = result && why.code == JW_ERR_FORMAT;
 	}
 	if (release->absent && asked->options.lacks)
@@ -718,7 +718,7 @@ static int ask_requires(struct jw_error *err, struct jw_asked *asked)
 	return result ? -1 : print_list(err, asked);
 }
 
-static bool is_known(const struct jw_which_release *release)
+static bool is_judged(const struct jw_which_release *release)
 {
 	return !release->declared_by && release->answer != JW_WHICH_UNKNOWN &&
 		   release->answer != JW_WHICH_NO_WHEEL && release->answer != JW_WHICH_SOURCE &&
@@ -766,7 +766,7 @@ static struct release *next_release(struct jw_asked *asked, const struct jw_whic
 			return own;
 		if (can_examine(own))
 			last = own;
-		if (!is_known(release))
+		if (!is_judged(release))
 			continue;
 		if (newer && last && differ(newer, release))
 			middle = middle_of(asked, which, newer_at + 1, i);
@@ -780,9 +780,9 @@ static struct release *next_release(struct jw_asked *asked, const struct jw_whic
 	return last ? last : next;
 }
 
-static int find_next(struct jw_error *err, struct jw_asked *asked,
-					 const struct jw_which_options *options, struct jw_target target,
-					 struct release **ret_next)
+static int choose_next(struct jw_error *err, struct jw_asked *asked,
+					   const struct jw_which_options *options, struct jw_target target,
+					   struct release **ret_next)
 {
 	struct jw_which_options question = *options;
 	struct jw_which *which;
@@ -829,7 +829,7 @@ int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
 	for (size_t i = 0; !result && i < count; i++) {
 		struct release *next = NULL;
 
-		result = find_next(err, asked, options, targets[i], &next);
+		result = choose_next(err, asked, options, targets[i], &next);
 		/* The requested release alone is lacking. */
 		if (next && options->version && !plan.lacking)
 			sizes[plan.lacking++] = next->file->size_bytes;
@@ -855,7 +855,7 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 	for (size_t i = 0; i < asked->count; i++)
 		left += can_examine(&asked->releases[i]);
 	for (left = max_examinations(left); left; left--) {
-		if (ask_requires(err, asked) || find_next(err, asked, options, options->target, &next))
+		if (ask_requires(err, asked) || choose_next(err, asked, options, options->target, &next))
 			return -1;
 		if (!next)
 			break;

@@ -71,7 +71,7 @@ static bool allows(const struct question *question, const struct wheel *wheel, c
 }
 
 /* Returns whether a wheel goes with the releases that were chosen before it. */
-static bool fits(const struct choice *choice, size_t at, const struct wheel *wheel)
+static bool goes_with_chosen(const struct choice *choice, size_t at, const struct wheel *wheel)
 {
 	const struct member *member = &choice->members[at];
 	const char *python = choice->question->options.python;
@@ -184,7 +184,8 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 		if (strcmp(wheel->platform, platform) != 0 ||
 			!text_same(wheel_label(wheel), choice->label) ||
 			(member->pinned && !version_is_same(wheel->version, member->pinned)) ||
-			!pep440_fits(wheel->version, member->versions, &valid) || !fits(choice, at, wheel))
+			!pep440_fits(wheel->version, member->versions, &valid) ||
+			!goes_with_chosen(choice, at, wheel))
 			continue;
 		if (choice->tries++ == MAX_TRIES)
 			return GIVEN_UP;
@@ -225,8 +226,8 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 /* ---- what a release brings along */
 
 /* Adds a requirement, to one of the same package if there is one. */
-static void add_use(void *owner, const char *name, const char *versions,
-					struct jw_which_release *release)
+static void add_required_use(void *owner, const char *name, const char *versions,
+							 struct jw_which_release *release)
 {
 	const size_t length = strlen(name);
 
@@ -285,7 +286,7 @@ static int list_required(struct jw_error *err, struct question *question, const 
 				release->unfollowed[0] = last;
 			}
 		} else if (shelf_has_code(shelf, required.versions, question->options.platform)) {
-			add_use(question->owner, shelf->name, required.versions, release);
+			add_required_use(question->owner, shelf->name, required.versions, release);
 		}
 	}
 	return 0;

@@ -27,11 +27,6 @@ struct lint {
 	bool failed;
 };
 
-static struct jw_seconds sum_seconds(struct jw_seconds a, struct jw_seconds b)
-{
-	return (struct jw_seconds){a.low + b.low, a.likely + b.likely, a.high + b.high};
-}
-
 static int note_finding(struct jw_error *err, struct lint *lint,
 						const struct jw_lint_finding *finding, const char *path, const char *member,
 						const char *why)
@@ -49,27 +44,6 @@ static int note_finding(struct jw_error *err, struct lint *lint,
 	added->why = arena_string(result, why);
 	added->cause = arena_string(result, finding->cause);
 	return 0;
-}
-
-/* Returns the finding about the modules that a start compiles. */
-static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdicts)
-{
-	struct jw_lint_finding finding = {
-		.kind = JW_LINT_COMPILES,
-		.target = verdicts->target,
-		.modules = verdicts->start_work.modules,
-		.ptx_bytes = verdicts->start_work.ptx_bytes,
-		.loading = verdicts->start_work.loading,
-		.start = verdicts->start_work.start,
-	};
-
-	if (verdicts->link_needed == JW_SCAN_NEED_YES) {
-		finding.modules += verdicts->link_work.modules;
-		finding.ptx_bytes += verdicts->link_work.ptx_bytes;
-		finding.loading |= verdicts->link_work.loading;
-		finding.start = sum_seconds(finding.start, verdicts->link_work.start);
-	}
-	return finding;
 }
 
 /* Returns whether the image contains PTX for that GPU alone (compute_90a), whose features no plain
@@ -158,14 +132,15 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 	lint_claims_take(lint->claims, image);
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		const struct jw_scan_verdicts *verdicts = &image->verdicts[i];
-		const struct jw_lint_finding finding = first_start(verdicts);
+		const struct jw_lint_finding finding = {
+			.kind = JW_LINT_COMPILES, .target = verdicts->target, .work = verdicts->first_start};
 
 		lint->neighbour_bytes[i] += lint_neighbour_bytes(
 			image, (struct jw_arch){verdicts->target, false},
 			verdicts->jit + verdicts->link + verdicts->nothing + verdicts->cannot);
 		if (note_unsure(err, lint, image, verdicts) || note_lacking(err, lint, image, verdicts))
 			return -1;
-		if (!finding.modules)
+		if (!finding.work.modules)
 			continue;
 		if (note_finding(err, lint, &finding, image->path, image->member, NULL))
 			return -1;
@@ -178,7 +153,9 @@ static void lint_total(void *context, const struct jw_scan_total *total)
 {
 	struct lint *lint = context;
 	const struct jw_forecast *forecast = &total->forecast;
-	struct jw_seconds start = sum_seconds(forecast->start, forecast->link);
+	struct jw_seconds start = {forecast->start.low + forecast->link.low,
+							   forecast->start.likely + forecast->link.likely,
+							   forecast->start.high + forecast->link.high};
 
 	/* One of two wheels may run as it is; links are a part of the modules that compile. */
 	if (total->at_most)
@@ -254,7 +231,7 @@ static void lint_lacking(void *context, const char *file, struct jw_target targe
 	note_fate(context, &finding, file, why);
 }
 
-static bool lacks_code(const struct lint *lint, size_t at)
+static bool wants_code(const struct lint *lint, size_t at)
 {
 	return lint->result->gpus[at].total.modules || lint->lacks_code >> at & 1;
 }
@@ -269,7 +246,7 @@ static void advise_code(const struct lint *lint, size_t at)
 	const uint64_t entries = gpu->total.forecast.cache_bytes;
 	uint64_t bytes;
 
-	if (!lacks_code(lint, at) || !result->kernels)
+	if (!wants_code(lint, at) || !result->kernels)
 		return;
 	gpu->code = gpu->total.target;
 	if (lint->exclusive >> at & 1)
@@ -277,7 +254,7 @@ static void advise_code(const struct lint *lint, size_t at)
 	for (size_t i = 0; !gpu->code.suffix && i < result->gpu_count; i++) {
 		const struct jw_target other = result->gpus[i].total.target;
 
-		if (lacks_code(lint, i) && other.sm < gpu->code.sm &&
+		if (wants_code(lint, i) && other.sm < gpu->code.sm &&
 			gpu_sass_fit(other, gpu->total.target) != GPU_FIT_NONE)
 			gpu->code = other;
 	}
@@ -318,7 +295,7 @@ static void advise_plain(const struct lint *lint, size_t at)
 }
 
 /* Sets the level of each GPU and finding, and adds the advice. */
-static void judge(const struct lint *lint)
+static void set_levels(const struct lint *lint)
 {
 	const struct jw_lint_options *options = lint->options;
 	struct jw_lint_result *result = lint->result;
@@ -362,7 +339,7 @@ static bool worst_of_wheel(const struct jw_lint_result *result, const char *path
 			continue;
 		fails = fails || finding->kind == JW_LINT_FAILS;
 		lacks = lacks || (finding->kind == JW_LINT_LACKS && finding->level == JW_LINT_WARNING);
-		seconds += finding->start.likely;
+		seconds += finding->work.start.likely;
 	}
 	*ret_kind = fails ? JW_LINT_FAILS : lacks ? JW_LINT_LACKS : JW_LINT_COMPILES;
 	return fails || lacks || seconds > JW_WHICH_NEGLIGIBLE_S;
@@ -377,7 +354,7 @@ static bool is_worse(enum jw_lint_kind kind, const struct jw_which_release *rele
 }
 
 /* Compares each wheel with the release before it. */
-static void compare_releases(const struct lint *lint)
+static void compare_with_before(const struct lint *lint)
 {
 	const struct jw_lint_options *options = lint->options;
 	struct jw_lint_result *result = lint->result;
@@ -445,8 +422,8 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 	if (lint.failed)
 		result = -1;
 	if (!result) {
-		judge(&lint);
-		compare_releases(&lint);
+		set_levels(&lint);
+		compare_with_before(&lint);
 		*ret_result = lint.result;
 		lint.result = NULL;
 	}

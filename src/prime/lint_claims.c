@@ -120,7 +120,7 @@ struct lint_claims *lint_claims_open(const struct jw_lint_options *options,
 	return claims;
 }
 
-static unsigned distance(struct jw_target a, struct jw_target b)
+static unsigned sm_distance(struct jw_target a, struct jw_target b)
 {
 	return a.sm > b.sm ? a.sm - b.sm : b.sm - a.sm;
 }
@@ -136,7 +136,7 @@ uint64_t lint_neighbour_bytes(const struct jw_scan_image *image, struct jw_arch 
 		most = counts[i].entries > most ? counts[i].entries : most;
 	/* If only few pieces are built for an architecture, their sizes say little. */
 	for (size_t i = 0; i < count; i++) {
-		const unsigned far = distance(counts[i].target, arch.target);
+		const unsigned far = sm_distance(counts[i].target, arch.target);
 
 		if (!counts[i].entries || counts[i].entries * 2 < most || (nearest && far >= least))
 			continue;
@@ -190,7 +190,7 @@ static bool has_code(const struct jw_piece *piece)
 	return false;
 }
 
-static void add_arch(struct jw_arch_list *list, struct jw_arch arch)
+static void add_label_arch(struct jw_arch_list *list, struct jw_arch arch)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (jw_target_equal(list->items[i].target, arch.target) && list->items[i].ptx == arch.ptx)
@@ -235,7 +235,7 @@ static struct subject *subject_of(struct lint_claims *claims, const struct jw_sc
 	};
 	if (jw_lint_label(image->path, &subject->label))
 		for (size_t i = 0; i < subject->label.arch.count; i++)
-			add_arch(&subject->list, subject->label.arch.items[i]);
+			add_label_arch(&subject->list, subject->label.arch.items[i]);
 	subject->wanted =
 		arena_alloc(claims->result, (subject->list.count + 1) * sizeof *subject->wanted);
 	return subject;
@@ -318,8 +318,8 @@ static void add_claim(struct lint_claims *claims, struct jw_lint_claim claim,
 	result->claims[result->claim_count++] = claim;
 }
 
-static void report_missing(char why[MAX_WHY], const struct jw_lint_claim *claim,
-						   const struct subject *subject, const struct wanted *wanted)
+static void write_missing(char why[MAX_WHY], const struct jw_lint_claim *claim,
+						  const struct subject *subject, const struct wanted *wanted)
 {
 	char name[JW_TARGET_TEXT], compute[JW_TARGET_TEXT], size[TEXT_SHORT];
 
@@ -393,7 +393,7 @@ static void judge_subject(struct lint_claims *claims, struct subject *subject)
 		/* Variants have one architecture each. */
 		if (!claim.lacking || (wanted->having && (!claims->options->each || subject->variants)))
 			continue;
-		report_missing(why, &claim, subject, wanted);
+		write_missing(why, &claim, subject, wanted);
 		add_claim(claims, claim, subject, why);
 	}
 	judge_cuda(claims, subject);

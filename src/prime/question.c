@@ -231,8 +231,8 @@ struct compiler {
 	bool by_libraries;   /* machine code only for the GPUs for which its libraries have some */
 };
 
-static bool find_compiler(const char *package, const char *version, struct jw_target target,
-						  struct compiler *ret_compiler)
+static bool is_compiler(const char *package, const char *version, struct jw_target target,
+						struct compiler *ret_compiler)
 {
 	enum { SINCE, NAME, LEAST, CUDA, CUDA_FROM_100, HOW };
 	const struct package_fact *fact = package_fact_release("compiler", package, version);
@@ -433,7 +433,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		note_parts(question, &fates, release);
 	}
 	if (!result && release->answer == JW_WHICH_COMPILES &&
-		find_compiler(package, wheel->version, options->target, &compiler) && compiler.by_libraries)
+		is_compiler(package, wheel->version, options->target, &compiler) && compiler.by_libraries)
 		fail_compiler(question, &compiler, release);
 	fates_free(&fates);
 	mem_free(members);
@@ -492,7 +492,7 @@ int judge_own(struct jw_error *err, struct question *question, const struct shel
 {
 	const struct jw_which_options *options = &question->options;
 	struct compiler compiler = {.name = NULL};
-	const bool compiles = find_compiler(shelf->name, wheel->version, options->target, &compiler);
+	const bool compiles = is_compiler(shelf->name, wheel->version, options->target, &compiler);
 
 	begin_release(question, shelf->name, wheel, release);
 	if (compiles && options->target.sm < compiler.least) {

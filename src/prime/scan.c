@@ -62,6 +62,19 @@ const char *jw_scan_count_name(char name[JW_TARGET_TEXT], const struct jw_scan_c
 	return name;
 }
 
+void jw_scan_add_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
+{
+	sum->modules += work->modules;
+	sum->ptx_bytes += work->ptx_bytes;
+	sum->loading |= work->loading;
+	sum->start.low += work->start.low;
+	sum->start.likely += work->start.likely;
+	sum->start.high += work->start.high;
+	sum->cache_bytes += work->cache_bytes;
+	if (work->longest_seconds > sum->longest_seconds)
+		sum->longest_seconds = work->longest_seconds;
+}
+
 static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target target,
 						  const struct judged *is, enum analyse_need link)
 {
@@ -166,6 +179,13 @@ static void fill_work(struct scanned *scanned, const struct analyse_image *from,
 					 library && (lazy || module->role == DEVCODE_LOOSE));
 		}
 	}
+	for (size_t t = 0; t < scanned->image.verdict_count; t++) {
+		struct jw_scan_verdicts *verdicts = &scanned->verdicts[t];
+
+		verdicts->first_start = verdicts->start_work;
+		if (verdicts->link_needed == JW_SCAN_NEED_YES)
+			jw_scan_add_work(&verdicts->first_start, &verdicts->link_work);
+	}
 }
 
 /* Compares several files on one GPU (jw_scan_total.at_most). */
@@ -178,8 +198,7 @@ static void compare_files(struct scan *scan, const struct scanned *scanned)
 		const uint32_t gpu = UINT32_C(1) << t;
 		const uint64_t key = fnv_update(name, &t, sizeof t);
 
-		if (!verdicts->start_work.modules &&
-			!(verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules)) {
+		if (!verdicts->first_start.modules) {
 			scan->native |= verdicts->native || verdicts->compatible ? gpu : 0;
 			continue;
 		}
@@ -286,8 +305,8 @@ static void report_trouble(void *context, const char *path, const char *member,
 }
 
 /* Adds the verdicts on an image with which the code differs between drivers. */
-static void add_verdicts(struct scan_outcome *outcomes, const struct build *build,
-						 const struct analyse_image *image)
+static void count_verdicts(struct scan_outcome *outcomes, const struct build *build,
+						   const struct analyse_image *image)
 {
 	const struct judge_facts facts = build_facts(build, image);
 	const struct plan *plan = build->plan;
@@ -304,9 +323,9 @@ static void add_verdicts(struct scan_outcome *outcomes, const struct build *buil
 }
 
 /* Judges all images with one driver, on each GPU. */
-static int judge_release(struct jw_error *err, const struct scan *scan,
-						 const struct jw_driver *driver, unsigned bit,
-						 struct scan_outcome *outcomes)
+static int judge_with_driver(struct jw_error *err, const struct scan *scan,
+							 const struct jw_driver *driver, unsigned bit,
+							 struct scan_outcome *outcomes)
 {
 	struct build build = {.request = NULL};
 	int result = build_begin(err, &build, scan->build.request);
@@ -321,7 +340,7 @@ static int judge_release(struct jw_error *err, const struct scan *scan,
 		result = build_settle(err, &build);
 	for (size_t i = 0; !result && i < scan->image_count; i++) {
 		build.from = scan->from[i];
-		add_verdicts(outcomes, &build, &scan->images[i]);
+		count_verdicts(outcomes, &build, &scan->images[i]);
 	}
 	build_end(&build);
 	for (size_t i = 0; !result && i < build.plan->module_count; i++) {
@@ -346,16 +365,16 @@ static int judge_release(struct jw_error *err, const struct scan *scan,
 
 /* Fills in outcomes[d * targets + t] for the driver in question (0), and for those of gpu_releases.
  */
-static int judge_all_releases(struct jw_error *err, const struct scan *scan,
-							  const struct jw_driver *drivers, size_t releases,
-							  struct scan_outcome *outcomes)
+static int judge_with_all_drivers(struct jw_error *err, const struct scan *scan,
+								  const struct jw_driver *drivers, size_t releases,
+								  struct scan_outcome *outcomes)
 {
 	const size_t targets = scan->question.target_count;
 	int result = 0;
 
 	for (size_t d = 0; !result && d <= releases; d++)
-		result = judge_release(err, scan, d ? &drivers[d - 1] : &scan->question.driver, (unsigned)d,
-							   outcomes + d * targets);
+		result = judge_with_driver(err, scan, d ? &drivers[d - 1] : &scan->question.driver,
+								   (unsigned)d, outcomes + d * targets);
 	return result;
 }
 
@@ -450,7 +469,7 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 	if (!scan->question.releases)
 		return 0;
 	outcomes = mem_array((1 + releases) * plan->target_count, sizeof *outcomes);
-	if (judge_all_releases(err, scan, drivers, releases, outcomes)) {
+	if (judge_with_all_drivers(err, scan, drivers, releases, outcomes)) {
 		mem_free(outcomes);
 		return -1;
 	}
@@ -490,7 +509,7 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 
 /* Returns whether the file would run if its compiler had also made machine code for the GPU. Such
  * code runs under older drivers of the compiler's major CUDA version, other than PTX. */
-static bool lacks_code(const struct file_fate *fate, uint32_t driver_cuda)
+static bool would_run_with_code(const struct file_fate *fate, uint32_t driver_cuda)
 {
 	const enum plan_reason reason = fate->is.reason;
 
@@ -520,7 +539,7 @@ static void report_fates(const struct scan *scan)
 				.driver_alone =
 					fate->is.needs.cuda && !fate->result &&
 					(fate->is.start || fate->is.lacking + fate->is.too_new == fate->is.pieces),
-				.lacks_code = lacks_code(fate, scan->options->driver.cuda),
+				.lacks_code = would_run_with_code(fate, scan->options->driver.cuda),
 			});
 	}
 	for (size_t i = 0; scan->options->lacking && i < fates->part_count; i++) {

@@ -16,8 +16,8 @@
 #include "prime/brought.h"
 
 /* Judges one release of the named package, with what it brings along. */
-static int judge_release(struct jw_error *err, struct question *question, struct shelf *shelf,
-						 const char *version, struct jw_which_release *release)
+static int answer_release(struct jw_error *err, struct question *question, struct shelf *shelf,
+						  const char *version, struct jw_which_release *release)
 {
 	const struct jw_which_options *options = &question->options;
 	const struct wheel *wheel = shelf_wheel(shelf, version, options->platform);
@@ -195,7 +195,7 @@ static int infer_from_all(struct jw_error *err, const struct jw_which_options *o
 }
 
 /* Returns how a release is advised: the lower, the rather. UINT_MAX if it is not. */
-static unsigned rank_of(const struct jw_which_release *release)
+static unsigned own_rank(const struct jw_which_release *release)
 {
 	return release->answer > JW_WHICH_COMPILES    ? UINT_MAX
 		   : release->answer == JW_WHICH_COMPILES ? 1
@@ -209,13 +209,13 @@ static unsigned rank_of(const struct jw_which_release *release)
 static unsigned rank_in(const struct jw_which *which, size_t at)
 {
 	const struct jw_which_release *release = &which->releases[at], *examined = release;
-	const unsigned rank = rank_of(release);
+	const unsigned rank = own_rank(release);
 
 	while (examined->declared_by && examined > which->releases)
 		examined--;
 	return rank != UINT_MAX && !examined->declared_by && examined->without &&
 				   version_is_build_of(release->version, examined->version)
-			   ? rank_of(examined)
+			   ? own_rank(examined)
 			   : rank;
 }
 
@@ -300,7 +300,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 		which->releases = arena_alloc(which, which->count * sizeof *which->releases);
 	}
 	for (size_t i = 0; !result && i < which->count; i++) {
-		result = judge_release(err, question, shelf, versions[i], &which->releases[i]);
+		result = answer_release(err, question, shelf, versions[i], &which->releases[i]);
 		unknown = unknown || which->releases[i].answer == JW_WHICH_UNKNOWN;
 	}
 	if (!result && unknown && (options->version || options->range))

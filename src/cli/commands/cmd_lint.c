@@ -99,14 +99,15 @@ static const struct json_field finding_fields[] = {
 			.presence = JSON_UNLESS_NULL),
 	FINDING(cause, "the cause, in one line; only with the kind `fails`",
 			.presence = JSON_UNLESS_NULL),
-	FINDING(modules, "modules of this library that are compiled; a module that several libraries "
-					 "hold counts in each"),
-	FINDING(ptx_bytes, "the size of the PTX of these modules, decompressed"),
-	JSON_FORMATTED("loading", struct jw_lint_finding, loading, document_loading,
+	FINDING(work.modules,
+			"modules of this library that are compiled; a module that several libraries "
+			"hold counts in each"),
+	FINDING(work.ptx_bytes, "the size of the PTX of these modules, decompressed"),
+	JSON_FORMATTED("loading", struct jw_lint_finding, work.loading, document_loading,
 				   "when a program compiles the modules: `eager` (when it starts), `lazy` (those "
 				   "that it uses, when it first uses them) or `mixed`",
 				   .presence = JSON_IF_SET),
-	JSON_OBJECT_OF("start_seconds", struct jw_lint_finding, start, &document_span,
+	JSON_OBJECT_OF("start_seconds", struct jw_lint_finding, work.start, &document_span,
 				   "the predicted time to compile these modules on one core"),
 	{0},
 };
@@ -258,10 +259,10 @@ static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 static void lint_print_finding(struct buf *text, const struct jw_lint_finding *finding)
 {
 	const struct verdict_row row = {
-		.modules = finding->modules,
-		.cold = finding->modules,
-		.ptx_bytes = finding->ptx_bytes,
-		.forecast = {.loading = finding->loading, .start = finding->start}};
+		.modules = finding->work.modules,
+		.cold = finding->work.modules,
+		.ptx_bytes = finding->work.ptx_bytes,
+		.forecast = {.loading = finding->work.loading, .start = finding->work.start}};
 
 	if (finding->driver_alone)
 		buf_add(text, "will fail: %s", finding->cause);
@@ -510,8 +511,8 @@ static void annotate(const struct output *out, enum jw_lint_level level, const c
  * whole, else in part; NULL if none does. */
 struct lint_file {
 	const char *path;
-	size_t modules, failing, lacking;
-	struct jw_seconds start;
+	size_t failing, lacking;
+	struct jw_scan_work work;
 	enum jw_lint_level level;
 	const struct jw_lint_finding *first;
 };
@@ -541,10 +542,7 @@ static struct lint_file *lint_files_on(const struct jw_lint_result *result, stru
 			continue;
 		at = mem_find_or_add(&list, &like, is_same_file);
 		file = &files[at];
-		file->modules += finding->modules;
-		file->start.low += finding->start.low;
-		file->start.likely += finding->start.likely;
-		file->start.high += finding->start.high;
+		jw_scan_add_work(&file->work, &finding->work);
 		file->failing += finding->kind == JW_LINT_FAILS;
 		file->lacking += finding->kind == JW_LINT_LACKS;
 		file->level = finding->level > file->level ? finding->level : file->level;
@@ -594,10 +592,10 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 			if (count == 1) {
 				level = gpu->level;
 			} else {
-				part.total.modules = file->modules;
+				part.total.modules = file->work.modules;
 				part.total.fate.failing = file->failing;
 				part.lacking = file->lacking;
-				part.start = file->start;
+				part.start = file->work.start;
 				/* A failure in another file is no error of this one. */
 				if (gpu->total.fate.failing && !file->failing && level == JW_LINT_ERROR &&
 					!(bound->set && gpu->start.likely > bound->most_start_s))

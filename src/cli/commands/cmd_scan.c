@@ -60,48 +60,39 @@ static double rounded(double seconds)
 	return (double)(uint64_t)(seconds * 1000 + 0.5) / 1000;
 }
 
-/* Returns the inputs of a link, if there is one. */
-static struct jw_scan_work linked(const struct jw_scan_verdicts *verdicts)
+/* Returns all that is compiled on the GPU: also what priming leaves out. */
+static struct jw_scan_work all_work(const struct jw_scan_verdicts *verdicts)
 {
-	return verdicts->link_needed == JW_SCAN_NEED_YES ? verdicts->link_work
-													 : (struct jw_scan_work){0};
+	struct jw_scan_work work = verdicts->work;
+
+	if (verdicts->link_needed == JW_SCAN_NEED_YES)
+		jw_scan_add_work(&work, &verdicts->link_work);
+	return work;
 }
 
-static double start_seconds(const void *values)
+static double start_seconds(const void *verdicts)
 {
-	const struct jw_scan_verdicts *verdicts = values;
-
-	return rounded(verdicts->work.start.likely + linked(verdicts).start.likely);
+	return rounded(all_work(verdicts).start.likely);
 }
 
-static double low_seconds(const void *values)
+static double low_seconds(const void *verdicts)
 {
-	const struct jw_scan_verdicts *verdicts = values;
-
-	return rounded(verdicts->work.start.low + linked(verdicts).start.low);
+	return rounded(all_work(verdicts).start.low);
 }
 
-static double high_seconds(const void *values)
+static double high_seconds(const void *verdicts)
 {
-	const struct jw_scan_verdicts *verdicts = values;
-
-	return rounded(verdicts->work.start.high + linked(verdicts).start.high);
+	return rounded(all_work(verdicts).start.high);
 }
 
-static double longest_seconds(const void *values)
+static double longest_seconds(const void *verdicts)
 {
-	const struct jw_scan_verdicts *verdicts = values;
-	const double longest = linked(verdicts).longest_seconds;
-
-	return rounded(longest > verdicts->work.longest_seconds ? longest
-															: verdicts->work.longest_seconds);
+	return rounded(all_work(verdicts).longest_seconds);
 }
 
-static double cache_bytes(const void *values)
+static double cache_bytes(const void *verdicts)
 {
-	const struct jw_scan_verdicts *verdicts = values;
-
-	return (double)(verdicts->work.cache_bytes + linked(verdicts).cache_bytes);
+	return (double)all_work(verdicts).cache_bytes;
 }
 
 static const struct json_field estimate_fields[] = {
@@ -429,26 +420,6 @@ const struct json_table document_scan = {
 
 enum { MAX_LINE = 1 << 16, MAX_LIBRARIES = 1 << 20, MAX_LARGEST = 3 };
 
-static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
-{
-	sum->modules += work->modules;
-	sum->ptx_bytes += work->ptx_bytes;
-	sum->loading |= work->loading;
-	sum->start.low += work->start.low;
-	sum->start.likely += work->start.likely;
-	sum->start.high += work->start.high;
-}
-
-/* Returns the modules that a start compiles. */
-static struct jw_scan_work start_work(const struct jw_scan_verdicts *verdicts)
-{
-	struct jw_scan_work work = verdicts->start_work;
-
-	if (verdicts->link_needed == JW_SCAN_NEED_YES)
-		add_scan_work(&work, &verdicts->link_work);
-	return work;
-}
-
 static const char *separator(const struct buf *line)
 {
 	return line->size ? "; " : "";
@@ -516,7 +487,7 @@ struct scan_library {
 	struct jw_seconds start;
 };
 
-static int order_libraries(const void *a, const void *b)
+static int order_by_start(const void *a, const void *b)
 {
 	const double x = ((const struct scan_library *)a)->start.likely,
 				 y = ((const struct scan_library *)b)->start.likely;
@@ -662,7 +633,7 @@ struct scan_run {
 };
 
 /* Adds the verdicts that add_verdict_counts prints. */
-static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
+static void sum_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
 {
 	sum->target = image->target;
 	sum->native += image->native;
@@ -687,21 +658,21 @@ static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verd
 	verdict_keep_newer(&sum->needs, &image->needs);
 	verdict_keep_newer(&sum->kind_needs, &image->kind_needs);
 	verdict_keep_newer(&sum->zstd_needs, &image->zstd_needs);
-	add_scan_work(&sum->start_work, &image->start_work);
+	jw_scan_add_work(&sum->start_work, &image->start_work);
 	if (image->link_needed != JW_SCAN_NEED_NO)
 		sum->link_needed = image->link_needed;
 	if (image->link_needed == JW_SCAN_NEED_YES)
-		add_scan_work(&sum->link_work, &image->link_work);
+		jw_scan_add_work(&sum->link_work, &image->link_work);
 	sum->left_out = sum->left_out || image->left_out;
 	if (image->left_out)
-		add_scan_work(&sum->loose_work, &image->loose_work);
+		jw_scan_add_work(&sum->loose_work, &image->loose_work);
 }
 
 static int add_libraries(struct jw_error *err, struct scan_run *run,
 						 const struct jw_scan_image *image)
 {
 	for (size_t i = 0; i < image->verdict_count; i++) {
-		const struct jw_scan_work work = start_work(&image->verdicts[i]);
+		const struct jw_scan_work work = image->verdicts[i].first_start;
 		struct scan_library library = {NULL, image->verdicts[i].target, work.start};
 
 		if (!work.modules || verdict_is_trifle(&work.start))
@@ -727,7 +698,7 @@ static int take_scanned_image(struct jw_error *err, void *context,
 	run->read = true;
 	run->damaged += image->damaged;
 	for (size_t i = 0; run->listed && i < image->verdict_count; i++)
-		add_verdicts(&run->sums[i], &image->verdicts[i]);
+		sum_verdicts(&run->sums[i], &image->verdicts[i]);
 	if (!run->listed || image->damaged)
 		scan_text_image(&run->cli->out, &named, &run->archive);
 	if (add_libraries(err, run, &named))
@@ -1014,88 +985,88 @@ static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_t
 	return 0;
 }
 
-static int scan_and_print(struct jw_error *err, struct scan_run *run)
+/* Prints the sums over all files, and ends with the status. */
+static int conclude_scan(struct jw_error *err, struct scan_run *run)
 {
 	struct cli *cli = run->cli;
-	struct gpu_targets gpus;
+	const struct output *out = &cli->out;
+	const size_t count = run->images ? run->total_count : 0;
 	size_t doubt = 0; /* the first GPU whose times are printed */
+
+	if (run->library_count)
+		qsort(run->libraries, run->library_count, sizeof *run->libraries, order_by_start);
+	if (count > GPUS_FEW && scan_text_totals(err, out, run->totals, count))
+		return -1;
+	for (size_t i = 0; count <= GPUS_FEW && i < count; i++)
+		scan_text_total(out, &run->totals[i], run->images > 1 || run->listed, run->libraries,
+						run->library_count);
+	while (doubt + 1 < count && !run->totals[doubt].forecast.cache_bytes)
+		doubt++;
+	if (count && forecast_doubt(&run->totals[doubt].forecast))
+		output_line(out, STYLE_PLAIN, "%s", forecast_doubt(&run->totals[doubt].forecast));
+	cures_print(cli, &run->cures, options_given(&cli->options, "target"));
+	if (cli->system && count && run->totals[0].modules)
+		output_line(out, STYLE_FAINT,
+					"The cache was not searched: “jitwarm check” shows which modules are in "
+					"the cache.");
+	cli_end_with(cli, exit_of_troubles(run->troubles, run->images + run->got));
+	if (run->listed && !run->got)
+		cli_end_with(cli, EXIT_CANNOT); /* in this case nothing was judged */
+	cli_end_with(cli, run->damaged                  ? EXIT_COLD
+					  : run->failing || run->unsure ? EXIT_CANNOT
+													: EXIT_DONE);
+	return 0;
+}
+
+/* Fetches what an index has, scans and prints. */
+static int scan_for_gpus(struct jw_error *err, struct scan_run *run, struct gpu_targets *gpus)
+{
+	int result = list_packages(err, run, gpus);
+
+	if (!result && !run->listed)
+		result = index_wheel_get(err, run->cli, gpus, &run->asked);
+	run->wheel = run->asked.wheel;
+	if (!result)
+		result = scan_all(err, run, gpus);
+	jw_index_close(run->asked.index);
+	jw_package_list_free(&run->list);
+	return result ? -1 : conclude_scan(err, run);
+}
+
+/* A run is too large for a stack that may not grow. */
+static int scan_command(struct jw_error *err, struct cli *cli)
+{
+	struct scan_run *run = mem_alloc(sizeof *run);
+	struct gpu_targets gpus;
 	int result;
 
+	run->cli = cli;
 	run->driver = &gpus.driver;
-	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, run, &gpus))
-		return -1;
-	if (gpu_targets_keep_run(err, cli, &gpus)) {
-		if (!cli->out.json)
-			return -1;
+	if (cli->out.json)
+		run->files = cJSON_CreateArray();
+	result = gpu_targets_read(err, cli, &gpus) || take_machine(err, run, &gpus) ? -1 : 0;
+	if (!result && !gpu_targets_keep_run(err, cli, &gpus)) {
+		result = scan_for_gpus(err, run, &gpus);
+	} else if (!result && cli->out.json) {
 		/* None of the GPUs is left; the document has the answer. */
 		output_error(&cli->out, "%s", err->message);
 		cli_end_with(cli, EXIT_CANNOT);
-		run->files = cJSON_CreateArray();
+	} else {
+		result = -1;
+	}
+	if (!result)
 		result = document_print(&cli->out, &document_scan,
-								&(struct scan_document){.files = run->files,
+								&(struct scan_document){.packages = run->packages,
+														.files = run->files,
+														.totals = run->totals,
+														.total_count = run->total_count,
 														.refused = gpus.refused,
 														.refused_count = gpus.refused_count});
-		cJSON_Delete(run->files);
-		return result;
-	}
-	if (cli->out.json)
-		run->files = cJSON_CreateArray();
-	result = list_packages(err, run, &gpus);
-	if (!result && !run->listed)
-		result = index_wheel_get(err, cli, &gpus, &run->asked);
-	run->wheel = run->asked.wheel;
-	if (!result)
-		result = scan_all(err, run, &gpus);
-	jw_index_close(run->asked.index);
-	jw_package_list_free(&run->list);
-	if (!result) {
-		if (run->library_count)
-			qsort(run->libraries, run->library_count, sizeof *run->libraries, order_libraries);
-		if (run->images && run->total_count > GPUS_FEW)
-			result = scan_text_totals(err, &cli->out, run->totals, run->total_count);
-		for (size_t i = 0; run->images && run->total_count <= GPUS_FEW && i < run->total_count; i++)
-			scan_text_total(&cli->out, &run->totals[i], run->images > 1 || run->listed,
-							run->libraries, run->library_count);
-		while (doubt + 1 < run->total_count && !run->totals[doubt].forecast.cache_bytes)
-			doubt++;
-		if (run->images && run->total_count && forecast_doubt(&run->totals[doubt].forecast))
-			output_line(&cli->out, STYLE_PLAIN, "%s", forecast_doubt(&run->totals[doubt].forecast));
-		cures_print(cli, &run->cures, options_given(&cli->options, "target"));
-		if (cli->system && run->images && run->total_count && run->totals[0].modules)
-			output_line(&cli->out, STYLE_FAINT,
-						"The cache was not searched: “jitwarm check” shows which modules are in "
-						"the cache.");
-		cli_end_with(cli, exit_of_troubles(run->troubles, run->images + run->got));
-		if (run->listed && !run->got)
-			cli_end_with(cli, EXIT_CANNOT); /* in this case nothing was judged */
-		cli_end_with(cli, run->damaged                  ? EXIT_COLD
-						  : run->failing || run->unsure ? EXIT_CANNOT
-														: EXIT_DONE);
-		if (!result)
-			result = document_print(&cli->out, &document_scan,
-									&(struct scan_document){.packages = run->packages,
-															.files = run->files,
-															.totals = run->totals,
-															.total_count = run->total_count,
-															.refused = gpus.refused,
-															.refused_count = gpus.refused_count});
-	}
 	for (size_t i = 0; i < run->library_count; i++)
 		mem_free(run->libraries[i].name);
 	mem_free(run->libraries);
 	cJSON_Delete(run->packages);
 	cJSON_Delete(run->files);
-	return result;
-}
-
-/* A run is too large for a stack that may not grow. */
-static int scan_run(struct jw_error *err, struct cli *cli)
-{
-	struct scan_run *run = mem_alloc(sizeof *run);
-	int result;
-
-	run->cli = cli;
-	result = scan_and_print(err, run);
 	mem_free(run);
 	return result;
 }
@@ -1143,5 +1114,5 @@ const struct cli_command command_scan = {
 	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
 	.reads = true,
-	.run = scan_run,
+	.run = scan_command,
 };

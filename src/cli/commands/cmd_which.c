@@ -405,7 +405,7 @@ static int public_length(const struct jw_which_release *release)
 	return (int)(label ? (size_t)(label - 1 - release->version) : strlen(release->version));
 }
 
-static bool is_same_version(const struct jw_which_release *a, const struct jw_which_release *b)
+static bool same_public_version(const struct jw_which_release *a, const struct jw_which_release *b)
 {
 	return public_length(a) == public_length(b) &&
 		   !strncmp(a->version, b->version, (size_t)public_length(a));
@@ -442,7 +442,7 @@ static void add_versions(struct rows *rows, const struct row *row)
 }
 
 /* Adds a row; the first one of a `source` names it. */
-static void add_row(struct rows *rows, const struct row *row, bool source)
+static void add_table_row(struct rows *rows, const struct row *row, bool source)
 {
 	const char *label = label_of(row->first);
 
@@ -474,12 +474,12 @@ static void add_source(struct rows *rows, const char *label, bool *covered)
 		if (!text_same(label_of(release), label))
 			continue;
 		for (size_t k = 0; release->answer <= JW_WHICH_COMPILES && k < which->count; k++)
-			covered[k] = covered[k] || is_same_version(&which->releases[k], release);
+			covered[k] = covered[k] || same_public_version(&which->releases[k], release);
 		if (has_no_row(which, i))
 			continue;
 		if (row.first && !jw_which_same(row.first, release) &&
 			(row.first->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON)) {
-			add_row(rows, &row, source);
+			add_table_row(rows, &row, source);
 			source = false;
 			row = (struct row){.first = NULL};
 		}
@@ -487,7 +487,7 @@ static void add_source(struct rows *rows, const char *label, bool *covered)
 			add_to_row(&row, release);
 	}
 	if (row.first)
-		add_row(rows, &row, source);
+		add_table_row(rows, &row, source);
 }
 
 /* Adds the rows of the builds that run where no row above runs, the newest first. The index is the
@@ -544,8 +544,8 @@ static void print_head(const struct which_run *run, const struct jw_which *which
 }
 
 /* Prints the rows of an answer below its head: with `each` one for each release. */
-static int print_rows(struct jw_error *err, const struct which_run *run,
-					  const struct jw_which *which, bool each, bool *ret_left_out)
+static int print_table(struct jw_error *err, const struct which_run *run,
+					   const struct jw_which *which, bool each, bool *ret_left_out)
 {
 	struct rows rows = {.which = which, .each = each, .indexes = has_labels(which)};
 	int result;
@@ -555,7 +555,7 @@ static int print_rows(struct jw_error *err, const struct which_run *run,
 		struct row row = {.first = NULL};
 
 		add_to_row(&row, &which->releases[i]);
-		add_row(&rows, &row, true);
+		add_table_row(&rows, &row, true);
 	}
 	if (!each)
 		add_sources(&rows);
@@ -583,7 +583,7 @@ struct wanted {
 
 /* Returns the length of the next word at *at, of words that have a blank between two; 0 after the
  * last one. */
-static size_t next_word(const char **at)
+static size_t word_length(const char **at)
 {
 	*at += strspn(*at, " ");
 	return strcspn(*at, " ");
@@ -594,7 +594,7 @@ static void add_words(struct buf *command, const char *words)
 {
 	const char *at = words ? words : "";
 
-	for (size_t length; (length = next_word(&at)); at += length) {
+	for (size_t length; (length = word_length(&at)); at += length) {
 		char *word = mem_string_n(at, length);
 
 		shell_add_word(command, word);
@@ -630,7 +630,7 @@ static void print_install(const struct which_run *run, const struct wanted *want
 						: compiles         ? "Newest that runs, after compiling: "
 						: release->without ? "Newest that runs, except for some of it: "
 										   : "Newest that runs: ");
-	for (size_t length; (length = next_word(&at)); at += length)
+	for (size_t length; (length = word_length(&at)); at += length)
 		output_line(out, STYLE_PLAIN, "pip takes the newest %.*s, which fails here; %.*s runs.",
 					(int)strcspn(at, "="), at, (int)length, at);
 	requirement = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", wanted->install,
@@ -861,7 +861,7 @@ static int print_uses(struct jw_error *err, const struct which_run *run,
 		result = jw_which(err, &question, &which);
 		if (!result) {
 			if (which->count)
-				result = print_rows(err, run, which, false, &left_out);
+				result = print_table(err, run, which, false, &left_out);
 			jw_result_free(which);
 		}
 		mem_free(name);
@@ -888,7 +888,7 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 		from = of_all;
 		shown = which->releases;
 	}
-	result = print_rows(err, run, which, options_given(&cli->options, "all") || of_all, &left_out);
+	result = print_table(err, run, which, options_given(&cli->options, "all") || of_all, &left_out);
 	if (left_out)
 		output_line(&cli->out, STYLE_FAINT, "  older releases: --all");
 	if (!result && bare)
@@ -967,7 +967,7 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 
 /* Reads the extras after a name, “[cuda12, k8s]”, and keeps them without blanks. Returns what is
  * behind them. */
-static const char *read_extras(struct wanted *wanted, const char *extras)
+static const char *take_extras(struct wanted *wanted, const char *extras)
 {
 	const char *listed = listed_for(wanted->name), *end = strchr(extras, ']') + 1;
 	const bool plugin = listed && text_ends(listed, "-plugin");
@@ -1008,7 +1008,7 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *wa
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
 	(void)text_format(wanted->name, sizeof wanted->name, "%.*s", (int)length, text);
 	if (*rest == '[' && strchr(rest, ']'))
-		rest = read_extras(wanted, rest);
+		rest = take_extras(wanted, rest);
 	if (!*rest)
 		return 0;
 	sign = text_starts(rest, "===") ? 3 : text_starts(rest, "==") ? 2 : 0;
@@ -1156,7 +1156,8 @@ static int refuse_release(struct jw_error *err, const struct which_run *run,
 
 /* ---- --ask */
 
-static void print_plan(const struct cli *cli, const struct jw_asked_plan *plan, const char *package)
+static void print_ask_plan(const struct cli *cli, const struct jw_asked_plan *plan,
+						   const char *package)
 {
 	char size[TEXT_SHORT];
 
@@ -1212,7 +1213,7 @@ static int ask_index(struct jw_error *err, struct which_run *run, struct wanted 
 		result =
 			jw_asked_plan(err, wanted->asked, &wanted->options, gpus->targets, gpus->count, &plan);
 	if (!result)
-		print_plan(cli, &plan, wanted->name);
+		print_ask_plan(cli, &plan, wanted->name);
 	for (size_t i = 0; !result && i < gpus->count; i++) {
 		wanted->options.target = gpus->targets[i];
 		result = jw_asked_examine(err, wanted->asked, &wanted->options);
@@ -1234,8 +1235,8 @@ static const struct jw_which_release *newest_of(const struct jw_which *which)
 
 /* Returns 0 if the newest release runs on all GPUs; 1 if an older one, or a build of another index,
  * does; 2 if none does; 3 if jitwarm has not examined all that may run. */
-static enum exit_status status_of(const struct jw_which *answers, size_t count,
-								  const struct jw_which_release *common)
+static enum exit_status status_of_answers(const struct jw_which *answers, size_t count,
+										  const struct jw_which_release *common)
 {
 	bool runs = true, unexamined = false;
 
@@ -1295,7 +1296,7 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 		run->date = answers->date;
 	run->from_list = run->from_list || !wanted->asked;
 	common = jw_which_common(answers, gpus->count);
-	cli_end_with(cli, status_of(answers, gpus->count, common));
+	cli_end_with(cli, status_of_answers(answers, gpus->count, common));
 	for (size_t i = 0; common && gpus->count > 1 && i < gpus->count; i++)
 		answers[i].newest_on_all = common->version;
 	if (text && gpus->count > 1 && !wanted->version &&
@@ -1362,7 +1363,7 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
 							 arena_printf(run, "%s==%s", all[k].install, together->versions[k]));
 		at = together->beside ? together->beside : "";
-		for (size_t length; (length = next_word(&at)); at += length)
+		for (size_t length; (length = word_length(&at)); at += length)
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
 							 arena_printf(run, "%.*s", (int)length, at));
 		for (size_t k = 0; together->exclude && k < 2; k++) {
@@ -1512,7 +1513,7 @@ static bool is_list(const char *word)
 }
 
 /* Finds the GPUs in question: those of --target, else this machine's. */
-static int find_gpus(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
+static int gpus_in_question(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
 {
 	if (gpu_targets_read(err, cli, gpus))
 		return -1;
@@ -1583,7 +1584,7 @@ static int which_command(struct jw_error *err, struct cli *cli)
 		error_set(err, JW_ERR_USAGE, "which: name a package, for example “jitwarm which torch”");
 		goto done;
 	}
-	if (check_wanted(err, given->operands, count) || find_gpus(err, cli, &run->gpus))
+	if (check_wanted(err, given->operands, count) || gpus_in_question(err, cli, &run->gpus))
 		goto done;
 	if (python || ((!options_given(given, "target") || run->asks || is_active()) &&
 				   jw_environment_python(version)))
