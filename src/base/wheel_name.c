@@ -4,6 +4,24 @@
 
 #include "base/text.h"
 
+const struct wheel_platform wheel_platforms[WHEEL_PLATFORMS] = {
+	{"linux", "x86_64-linux", "Linux x86-64", "_x86_64"},
+	{"linux-aarch64", "aarch64-linux", "Linux arm64", "_aarch64"},
+	{"windows", "x86_64-windows", "Windows x86-64", "win_amd64"},
+};
+
+int wheel_platform_read(struct jw_error *err, const char *name,
+						const struct wheel_platform **ret_platform)
+{
+	for (size_t i = 0; i < WHEEL_PLATFORMS; i++)
+		if (!strcmp(name, wheel_platforms[i].name)) {
+			*ret_platform = &wheel_platforms[i];
+			return 0;
+		}
+	return error_set(err, JW_ERR_USAGE, "--platform is linux, linux-aarch64 or windows, not “%s”",
+					 name);
+}
+
 bool wheel_name_read(const char *file, struct wheel_name *ret_name)
 {
 	enum { LEAST = 5, MOST = 7 };

@@ -17,6 +17,7 @@
 #include "base/packages.h"
 #include "base/pep440.h"
 #include "base/text.h"
+#include "base/wheel_name.h"
 #include "code/target_names.h"
 #include "driver/run_folder.h"
 #include "find/pip.h"
@@ -61,6 +62,7 @@ struct release {
 struct jw_asked {
 	struct jw_ask_options options;
 	char package[PACKAGE_MAX_NAME];
+	const char *machine;  /* the platform, as for jw_platform */
 	char *index, *folder; /* the folder of remembered facts, or NULL */
 	char *own;            /* the program's own list */
 	struct run_folder run;
@@ -76,11 +78,6 @@ struct jw_asked {
 	struct jw_target targets[MAX_TARGETS]; /* the GPUs for which PTX is measured: all */
 	size_t target_count;
 };
-
-static const struct {
-	const char *name, *machine;
-} platforms[] = {
-	{"linux", "x86_64-linux"}, {"linux-aarch64", "aarch64-linux"}, {"windows", "x86_64-windows"}};
 
 /* ---- facts that an earlier run remembered */
 
@@ -452,34 +449,24 @@ static void find_sizes(struct jw_asked *asked)
 	buf_free(&names);
 }
 
-static const char *machine_of(const char *platform)
-{
-	for (size_t i = 0; i < sizeof platforms / sizeof *platforms; i++)
-		if (!strcmp(platform, platforms[i].name))
-			return platforms[i].machine;
-	return NULL;
-}
-
 int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 				  struct jw_asked **ret_asked)
 {
 	struct jw_asked *asked;
-	const char *machine = machine_of(options->platform);
+	const struct wheel_platform *platform;
 	size_t size;
 	char *requirement = pip_requirement(options->package);
 	char package[PACKAGE_MAX_NAME];
+	const bool named =
+		requirement && package_normalise(options->package, strlen(options->package), package);
 
-	if (!requirement || !package_normalise(options->package, strlen(options->package), package)) {
-		mem_free(requirement);
-		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", options->package);
-	}
 	mem_free(requirement);
-	if (!machine)
-		return error_set(err, JW_ERR_USAGE,
-						 "--platform is linux, linux-aarch64 or windows, not “%s”",
-						 options->platform);
+	if (!named)
+		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", options->package);
+	if (wheel_platform_read(err, options->platform, &platform))
+		return -1;
 	asked = mem_alloc(sizeof *asked);
-	*asked = (struct jw_asked){.options = *options};
+	*asked = (struct jw_asked){.options = *options, .machine = platform->machine};
 	TEXT_COPY(asked->package, package);
 	if (options->state_dir)
 		asked->folder = os_join(options->state_dir, "wheels");
@@ -487,7 +474,8 @@ int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 		goto fail;
 	asked->how = (struct pip_options){
 		.folder = asked->run.path,
-		.platform = strcmp(machine, jw_platform()) != 0 || options->python ? machine : NULL,
+		.platform =
+			strcmp(asked->machine, jw_platform()) != 0 || options->python ? asked->machine : NULL,
 		.python = options->python,
 		.by_hand = "ask for the releases in jitwarm's list, without --ask",
 		.fetch = &asked->options.fetch};
@@ -572,7 +560,7 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 											.path_count = paths[1] ? 2 : 1,
 											.targets = asked->targets,
 											.target_count = asked->target_count,
-											.platform = machine_of(asked->options.platform),
+											.platform = asked->machine,
 											.cancel = asked->options.fetch.cancel,
 											.context = &look,
 											.image = examine_image,

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/wheel_name.h"
 #include "code/target_names.h"
 #include "driver/run_folder.h"
 #include "find/pip.h"
@@ -27,22 +28,18 @@ struct jw_index {
 static int choose_platform(struct jw_error *err, const struct jw_index_options *options,
 						   const char **ret_platform)
 {
-	static const char *const known[][2] = {{"linux", "x86_64-linux"},
-										   {"linux-aarch64", "aarch64-linux"},
-										   {"windows", "x86_64-windows"}};
-	const char *given = options->platform, *platform = NULL;
+	const struct wheel_platform *given = NULL;
+	const char *platform = NULL;
 	char sm[JW_TARGET_TEXT];
 	size_t tegra = 0, last = 0;
 
 	for (size_t i = 0; i < options->target_count; i++)
 		if (gpu_is_tegra(options->targets[i].sm))
 			tegra++, last = i;
-	for (size_t i = 0; given && i < sizeof known / sizeof *known; i++)
-		if (!strcmp(given, known[i][0]))
-			platform = known[i][1];
-	if (given && !platform)
-		return error_set(err, JW_ERR_USAGE,
-						 "--platform is linux, linux-aarch64 or windows, not “%s”", given);
+	if (options->platform && wheel_platform_read(err, options->platform, &given))
+		return -1;
+	if (given)
+		platform = given->machine;
 	if (tegra && (given ? strcmp(platform, "aarch64-linux") != 0 : tegra < options->target_count))
 		return error_set(
 			err, JW_ERR_USAGE,

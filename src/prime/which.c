@@ -259,15 +259,10 @@ static void find_unexamined(struct jw_which *which)
 		which->examined_from = NULL;
 }
 
-static bool is_platform(const char *platform)
-{
-	return !strcmp(platform, "linux") || !strcmp(platform, "linux-aarch64") ||
-		   !strcmp(platform, "windows");
-}
-
 int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which **ret_which)
 {
+	const struct wheel_platform *platform;
 	struct jw_which *which;
 	struct question *question;
 	struct shelf *shelf;
@@ -275,10 +270,8 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 	bool valid, unknown = false;
 	int result;
 
-	if (!is_platform(options->platform))
-		return error_set(err, JW_ERR_USAGE,
-						 "--platform is linux, linux-aarch64 or windows, not “%s”",
-						 options->platform);
+	if (wheel_platform_read(err, options->platform, &platform))
+		return -1;
 	if (options->range && (pep440_fits("0", options->range, &valid), !valid))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no range of versions, such as “>=2,<2.3”",
 						 options->range);
@@ -363,9 +356,11 @@ char *jw_which_nearest(const char *package)
 
 const char *jw_which_own_platform(void)
 {
-	return text_starts(jw_platform(), "aarch64") ? "linux-aarch64"
-		   : text_ends(jw_platform(), "windows") ? "windows"
-												 : "linux";
+	size_t at = WHEEL_PLATFORMS - 1;
+
+	while (at && strcmp(wheel_platforms[at].machine, jw_platform()) != 0)
+		at--;
+	return wheel_platforms[at].name;
 }
 
 enum { MAX_VERSION = 64 };
@@ -379,25 +374,23 @@ static bool read_wheel_name(const char *file, char package[PACKAGE_MAX_NAME],
 	const char *at = strstr(file, end);
 	struct wheel_name name;
 	char *path, platform[256];
-	bool result;
 
 	while (at && at[sizeof end - 1] && !text_starts(at + sizeof end - 1, ": "))
 		at = strstr(at + 1, end);
 	if (!at)
 		return false;
+	*ret_platform = NULL;
 	path = mem_string_n(file, (size_t)(at - file) + strlen(end));
-	result = wheel_name_read(os_base_name(path), &name) &&
-			 package_normalise(name.name.text, name.name.size, package);
-	if (result) {
+	if (wheel_name_read(os_base_name(path), &name) &&
+		package_normalise(name.name.text, name.name.size, package)) {
 		(void)wheel_part_text(version, MAX_VERSION, name.version);
 		(void)wheel_part_text(platform, sizeof platform, name.platform);
-		*ret_platform = text_ends(platform, "_aarch64")    ? "linux-aarch64"
-						: text_ends(platform, "win_amd64") ? "windows"
-						: text_ends(platform, "_x86_64")   ? "linux"
-														   : NULL;
+		for (size_t i = 0; i < WHEEL_PLATFORMS; i++)
+			if (text_ends(platform, wheel_platforms[i].tag))
+				*ret_platform = wheel_platforms[i].name;
 	}
 	mem_free(path);
-	return result && *ret_platform;
+	return *ret_platform;
 }
 
 struct jw_which *jw_which_before(const char *file, struct jw_target target,

@@ -184,7 +184,8 @@ struct which_run {
 	struct gpu_targets gpus;
 	const char *file; /* the list of -r, whose packages are in question; or NULL */
 	bool asks;        /* --ask */
-	bool from_list;   /* an answer comes from the program's list */
+	const struct wheel_platform *for_platform;
+	bool from_list; /* an answer comes from the program's list */
 	/* The document; this run owns its texts. */
 	struct jw_which *answers;
 	size_t count;
@@ -512,13 +513,6 @@ static void add_sources(struct rows *rows)
 	mem_free(covered);
 }
 
-static const char *platform_text(const char *platform)
-{
-	return !strcmp(platform, "windows")         ? "Windows x86-64"
-		   : !strcmp(platform, "linux-aarch64") ? "Linux arm64"
-												: "Linux x86-64";
-}
-
 /* Prints "torch from PyPI on NVIDIA GeForce RTX 3070 (sm_86), driver 550.163.01, linux, Python
  * 3.11". */
 static void print_head(const struct which_run *run, const struct jw_which *which)
@@ -535,12 +529,12 @@ static void print_head(const struct which_run *run, const struct jw_which *which
 	if (has_labels(which))
 		output_line(out, STYLE_STRONG,
 					named ? "%s on %s, driver %s, %s%s" : "%s on %s, %snewest driver, %s%s",
-					which->package, gpu, driver, platform_text(run->platform), python);
+					which->package, gpu, driver, run->for_platform->title, python);
 	else
-		output_line(
-			out, STYLE_STRONG,
-			named ? "%s from %s on %s, driver %s, %s%s" : "%s from %s on %s, %snewest driver, %s%s",
-			which->package, which->index, gpu, driver, platform_text(run->platform), python);
+		output_line(out, STYLE_STRONG,
+					named ? "%s from %s on %s, driver %s, %s%s"
+						  : "%s from %s on %s, %snewest driver, %s%s",
+					which->package, which->index, gpu, driver, run->for_platform->title, python);
 }
 
 /* Prints the rows of an answer below its head: with `each` one for each release. */
@@ -751,7 +745,7 @@ static void print_none(const struct which_run *run, const struct jw_which *which
 {
 	const struct output *out = &run->cli->out;
 	const char *index = which->index, *package = which->package, *python = NULL,
-			   *platform = platform_text(run->platform);
+			   *platform = run->for_platform->title;
 	char driver[JW_DRIVER_TEXT] = "", both[128];
 	size_t counts[JW_WHICH_UNKNOWN + 1] = {0};
 
@@ -1589,7 +1583,11 @@ static int which_command(struct jw_error *err, struct cli *cli)
 	if (python || ((!options_given(given, "target") || run->asks || is_active()) &&
 				   jw_environment_python(version)))
 		run->python = version;
-	run->platform = platform ? platform : run->gpus.arm ? "linux-aarch64" : jw_which_own_platform();
+	if (!platform)
+		platform = run->gpus.arm ? "linux-aarch64" : jw_which_own_platform();
+	if (wheel_platform_read(err, platform, &run->for_platform))
+		goto done;
+	run->platform = platform;
 	if (run->asks)
 		os_catch_interrupts();
 	result = which_packages(err, run, given->operands, count);
