@@ -28,7 +28,7 @@ UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to
 # Formats of conversions alone, and words of a list
 PIECES = {"src/cli/verdict_table.c": ["compile", "%zu of %s", " (%s of PTX)"], "src/cli/commands/cmd_scan.c": ["%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
                                         "%s (%s, %llu pieces of code, some damaged)"],
-          "src/cli/commands/cmd_which.c": ["fail: %s", "fails: %s", " (%zu of %s)"], "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/setup/setting_sources.c": ["process"],
+          "src/cli/commands/cmd_which.c": ["fail: %s", "fails: %s", "%s on %s, %s, %s%s"], "src/cli/commands/cmd_cache.c": ["%s: empty", "built “%s”"], "src/cli/progress.c": ["%s left"], "src/setup/setting_sources.c": ["process"],
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"],
           "src/code/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],

@@ -896,8 +896,10 @@ static bool print_left(const struct prime_outcome *priming, const struct jw_prim
 {
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct cli *cli = priming->cli;
-	const bool by_size = !priming->for_others && options_given(&cli->options, "budget-size");
-	const size_t left = run->undone + result->plan.over_budget;
+	const char *left = TEXT_COUNT(run->undone + result->plan.over_budget, "module", "modules"),
+			   *next = !priming->for_others && options_given(&cli->options, "budget-size")
+						   ? "the same command with a larger --budget-size compiles them"
+						   : "run the command again to continue";
 
 	if (run->interrupted)
 		output_warning(&cli->out,
@@ -909,16 +911,9 @@ static bool print_left(const struct prime_outcome *priming, const struct jw_prim
 			 (!run->out_of_time && !result->plan.over_budget))
 		return false;
 	else if (run->out_of_time)
-		output_line(&cli->out, STYLE_WARN,
-					by_size ? "The time is up with %s left: the same command with a larger "
-							  "--budget-size compiles them."
-							: "The time is up with %s left: run the command again to continue.",
-					TEXT_COUNT(left, "module", "modules"));
+		output_line(&cli->out, STYLE_WARN, "The time is up with %s left: %s.", left, next);
 	else
-		output_line(&cli->out, STYLE_WARN,
-					by_size ? "%s left: the same command with a larger --budget-size compiles them."
-							: "%s left: run the command again to continue.",
-					TEXT_COUNT(left, "module", "modules"));
+		output_line(&cli->out, STYLE_WARN, "%s left: %s.", left, next);
 	return true;
 }
 

@@ -518,23 +518,22 @@ static void add_sources(struct rows *rows)
 static void print_head(const struct which_run *run, const struct jw_which *which)
 {
 	const struct output *out = &run->cli->out;
-	const bool named = run->gpus.driver.cuda != 0;
-	char gpu[GPUS_MARKETED], driver[JW_DRIVER_TEXT] = "", python[24] = "";
+	const char *title = run->for_platform->title;
+	char gpu[GPUS_MARKETED], number[JW_DRIVER_TEXT], python[24] = "",
+													 driver[JW_DRIVER_TEXT + 16] = "newest driver";
 
 	(void)gpu_targets_marketed(gpu, out, which->target, run->cli->system);
-	if (named)
-		(void)jw_driver_text(driver, &run->gpus.driver);
+	if (run->gpus.driver.cuda)
+		(void)text_format(driver, sizeof driver, "driver %s",
+						  jw_driver_text(number, &run->gpus.driver));
 	if (run->python)
 		(void)text_format(python, sizeof python, ", Python %s", run->python);
 	if (has_labels(which))
-		output_line(out, STYLE_STRONG,
-					named ? "%s on %s, driver %s, %s%s" : "%s on %s, %snewest driver, %s%s",
-					which->package, gpu, driver, run->for_platform->title, python);
+		output_line(out, STYLE_STRONG, "%s on %s, %s, %s%s", which->package, gpu, driver, title,
+					python);
 	else
-		output_line(out, STYLE_STRONG,
-					named ? "%s from %s on %s, driver %s, %s%s"
-						  : "%s from %s on %s, %snewest driver, %s%s",
-					which->package, which->index, gpu, driver, run->for_platform->title, python);
+		output_line(out, STYLE_STRONG, "%s from %s on %s, %s, %s%s", which->package, which->index,
+					gpu, driver, title, python);
 }
 
 /* Prints the rows of an answer below its head: with `each` one for each release. */
@@ -744,9 +743,8 @@ static void print_unexamined(const struct cli *cli, const struct jw_which *which
 static void print_none(const struct which_run *run, const struct jw_which *which)
 {
 	const struct output *out = &run->cli->out;
-	const char *index = which->index, *package = which->package, *python = NULL,
-			   *platform = run->for_platform->title;
-	char driver[JW_DRIVER_TEXT] = "", both[128];
+	const char *index = which->index, *package = which->package, *python = NULL;
+	char driver[JW_DRIVER_TEXT] = "", both[128], platform[64], with[JW_DRIVER_TEXT + 64] = "";
 	size_t counts[JW_WHICH_UNKNOWN + 1] = {0};
 
 	for (size_t i = 0; i < which->count; i++) {
@@ -760,6 +758,16 @@ static void print_none(const struct which_run *run, const struct jw_which *which
 		(void)text_format(both, sizeof both, "%s or %s's index", index, declared_by(which));
 		index = both;
 	}
+	TEXT_COPY(platform, run->for_platform->title);
+	if (python)
+		(void)text_format(platform, sizeof platform, "%s and Python %s", run->for_platform->title,
+						  python);
+	if (*driver && python)
+		(void)text_format(with, sizeof with, " with driver %s and Python %s", driver, python);
+	else if (*driver)
+		(void)text_format(with, sizeof with, " with driver %s", driver);
+	else if (python)
+		(void)text_format(with, sizeof with, " with Python %s", python);
 	if (which->unexamined)
 		print_unexamined(run->cli, which);
 	else if (counts[JW_WHICH_SOURCE])
@@ -768,25 +776,13 @@ static void print_none(const struct which_run *run, const struct jw_which *which
 					package, index, TEXT_COUNT(counts[JW_WHICH_SOURCE], "release", "releases"),
 					index);
 	else if (counts[JW_WHICH_NO_WHEEL] == which->count)
-		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, package, platform);
-	else if (!counts[JW_WHICH_FAILS] && counts[JW_WHICH_CPU] && python)
-		output_line(out, STYLE_BAD, "%s has no wheel of %s with device code for %s and Python %s.",
-					index, package, platform, python);
+		output_line(out, STYLE_BAD, "%s has no wheel of %s for %s.", index, package,
+					run->for_platform->title);
 	else if (!counts[JW_WHICH_FAILS] && counts[JW_WHICH_CPU])
 		output_line(out, STYLE_BAD, "%s has no wheel of %s with device code for %s.", index,
 					package, platform);
-	else if (*driver && python)
-		output_line(out, STYLE_BAD,
-					"No release on %s runs on this GPU with driver %s and Python %s.", index,
-					driver, python);
-	else if (*driver)
-		output_line(out, STYLE_BAD, "No release on %s runs on this GPU with driver %s.", index,
-					driver);
-	else if (python)
-		output_line(out, STYLE_BAD, "No release on %s runs on this GPU with Python %s.", index,
-					python);
 	else
-		output_line(out, STYLE_BAD, "No release on %s runs on this GPU.", index);
+		output_line(out, STYLE_BAD, "No release on %s runs on this GPU%s.", index, with);
 }
 
 /* Returns the release whose requirements are shown: the one that is advised, or else the newest one
@@ -1153,22 +1149,17 @@ static int refuse_release(struct jw_error *err, const struct which_run *run,
 static void print_ask_plan(const struct cli *cli, const struct jw_asked_plan *plan,
 						   const char *package)
 {
-	char size[TEXT_SHORT];
+	char size[TEXT_SHORT], all[TEXT_SHORT + 64] = "the index does not tell how large they are";
 
 	if (!plan->most)
 		return;
 	if (plan->most_bytes)
-		output_note(&cli->out,
-					"%s: jitwarm's list lacks %s; downloading up to %s (%s at most) one after the "
-					"other, and deleting each one",
-					package, TEXT_COUNT(plan->lacking, "release", "releases"),
-					TEXT_COUNT(plan->most, "wheel", "wheels"), text_bytes(size, plan->most_bytes));
-	else
-		output_note(&cli->out,
-					"%s: jitwarm's list lacks %s; downloading up to %s (the index does not tell "
-					"how large they are) one after the other, and deleting each one",
-					package, TEXT_COUNT(plan->lacking, "release", "releases"),
-					TEXT_COUNT(plan->most, "wheel", "wheels"));
+		(void)text_format(all, sizeof all, "%s at most", text_bytes(size, plan->most_bytes));
+	output_note(&cli->out,
+				"%s: jitwarm's list lacks %s; downloading up to %s (%s) one after the other, and "
+				"deleting each one",
+				package, TEXT_COUNT(plan->lacking, "release", "releases"),
+				TEXT_COUNT(plan->most, "wheel", "wheels"), all);
 }
 
 static void begin_fetching(void *context, const char *file)
@@ -1422,11 +1413,9 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 	if (!result && unknown == count && run->file)
 		result = error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages",
 						   run->file);
-	else if (!result && unknown > MAX_NAMED)
-		output_note(
-			out, "%s and %zu more: not in jitwarm's list, so left out; --ask looks at these, too",
-			buf_text(&left_out), unknown - MAX_NAMED);
-	else if (!result && unknown)
+	if (!result && unknown > MAX_NAMED)
+		buf_add(&left_out, " and %zu more", unknown - MAX_NAMED);
+	if (!result && unknown)
 		output_note(out, "%s: not in jitwarm's list, so left out; --ask looks at these, too",
 					buf_text(&left_out));
 	if (!result && known > 1)
