@@ -86,12 +86,20 @@ struct cli_option {
 		.name = (name_), .kind = (kind_), .hidden = true, .setting = true, .only_setting = true    \
 	}
 
-/* The setting of the workers' memory; less than a worker needs is a number without its unit. */
+/* For the commands that compile with workers. Less memory than a worker needs is a number without
+ * its unit. */
+#define CLI_JOBS(...)                                                                              \
+	CLI_NUMBER("jobs", "N", "Compile with N workers; the default is one per core", .letter = 'j',  \
+			   .least = 1, .most = 1024, .setting = true, __VA_ARGS__)
+#define CLI_BACKGROUND(...)                                                                        \
+	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery", \
+			 __VA_ARGS__)
 #define CLI_MAX_MEM                                                                                \
 	{                                                                                              \
 		.name = "max-mem", .kind = OPTION_SIZE, .least = 64 << 20, .hidden = true,                 \
 		.setting = true, .only_setting = true                                                      \
 	}
+#define CLI_WORKER_SETTINGS CLI_MAX_MEM, CLI_SETTING(OPTION_DURATION, "module-timeout")
 
 /* A heading of the options below it, up to the next one. */
 #define CLI_HEADING(...)                                                                           \

@@ -328,9 +328,8 @@ static const struct cli_option ahead_options[] = {
 					  "compiler fetch” does"),
 	CLI_FLAG("tune", "If the results of both drivers exceed the cache limit, raise the limit for "
 					 "this account (“jitwarm tune”)"),
-	CLI_NUMBER("jobs", "N", "Compile with N workers; the default is one per core", .letter = 'j',
-			   .least = 1, .most = 1024, .setting = true),
-	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
+	CLI_JOBS(.rare = false),
+	CLI_BACKGROUND(.rare = false),
 	CLI_FLAG("dry-run",
 			 "Report which driver is next and how much of the cache is ready, and change nothing",
 			 .letter = 'n'),

@@ -540,7 +540,7 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 						bool dry_run)
 {
 	const struct jw_prime_reuse *reuse = &result->reuse;
-	const struct jw_store_refilled *refilled = &reuse->refilled;
+	const struct jw_store_refilled *refilled = &reuse->refilled, *from_folder = &reuse->from_folder;
 	const struct jw_carry_result *carried = reuse->carried;
 	const struct jw_prime_plan *plan = &result->plan;
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
@@ -552,14 +552,14 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 	if (refilled->more_notes)
 		output_warning(out, "from the store: %zu more (“jitwarm store list” shows all packs)",
 					   refilled->more_notes);
-	for (size_t i = 0; i < result->reuse.from_folder.note_count; i++)
-		output_warning(out, "%s", result->reuse.from_folder.notes[i]);
-	if (result->reuse.from_folder.entries)
+	for (size_t i = 0; i < from_folder->note_count; i++)
+		output_warning(out, "%s", from_folder->notes[i]);
+	if (from_folder->entries)
 		output_line(out, STYLE_GOOD,
 					dry_run ? "Would be taken from the folder of packs: %s (%s)."
 							: "Taken from the folder of packs: %s (%s).",
-					TEXT_COUNT(result->reuse.from_folder.entries, "entry", "entries"),
-					text_bytes(bytes, result->reuse.from_folder.bytes));
+					TEXT_COUNT(from_folder->entries, "entry", "entries"),
+					text_bytes(bytes, from_folder->bytes));
 	if (refilled->entries)
 		output_line(out, STYLE_GOOD,
 					dry_run ? "Would be restored from the store: %s (%s) that %s compiled before."
@@ -684,8 +684,8 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 		output_line(out, STYLE_PLAIN, "%s", forecast_doubt(all));
 }
 
-static void print_plan(const struct output *out, const struct jw_prime_result *result,
-					   bool for_others)
+static void print_prime_plan(const struct output *out, const struct jw_prime_result *result,
+							 bool for_others)
 {
 	const struct jw_prime_plan *plan = &result->plan;
 	const struct verdict_row row = {.modules = plan->modules,
@@ -918,47 +918,56 @@ static bool print_left(const struct prime_outcome *priming, const struct jw_prim
 }
 
 /* Prints what to do after a run that has left nothing undone. */
-static void print_next(const struct prime_outcome *priming, const struct jw_prime_result *result)
+static void print_next_start(const struct prime_outcome *priming,
+							 const struct jw_prime_result *result)
 {
 	const struct output *out = &priming->cli->out;
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct jw_prime_plan *plan = &result->plan;
 	const struct jw_system *system = priming->cli->system;
 	const struct jw_found *found = priming->files.found;
+	/* The first one that holds. */
+	const struct {
+		bool when;
+		const char *what;
+	} next[] = {
+		{priming->recording != NULL, "No recorded module is left to compile on this machine."},
+		{plan->hopeless, "Start your program again: it has nothing left to compile, but fails if "
+						 "it uses code that cannot run."},
+		{plan->unplanned.tile || plan->unplanned.unknown,
+		 "Start your program again: it has nothing left to compile, except for code that jitwarm "
+		 "cannot judge."},
+		{options_given(&priming->cli->options, "gpu"),
+		 "Start your program again: on these GPUs it has nothing left to compile."},
+		{plan->left_out || plan->unplanned.cannot,
+		 "Start your program again: it compiles no more than the left-out modules of these files."},
+		{found && found->environment && !found->whole,
+		 "Start your program again: these packages are warm."},
+		{true, "Start your program again: it has nothing left to compile."},
+	};
 	char driver[JW_DRIVER_TEXT];
+	size_t at = 0;
 
 	if (run->failed || run->undone || run->unchanged)
 		return;
-	if (priming->for_others) {
-		if (!run->compiled || system->scratch)
-			return;
-		output_line(out, STYLE_PLAIN, "%s now has the entries that driver %s looks for.",
-					system->cache.path, jw_driver_text(driver, &system->driver.version));
-		if (!is_own_cache(system->cache.path))
-			next_step(out, STYLE_PLAIN,
-					  "Next: on the other machine, set CUDA_CACHE_PATH to this folder or a copy of "
-					  "it before programs start",
-					  NULL);
-	} else if ((run->compiled || result->reuse.from_folder.entries) && !run->opaque &&
-			   !print_login(out, &system->cache,
-							system->cache.outlook.bytes + plan->forecast.cache_bytes)) {
-		output_line(out, STYLE_PLAIN, "%s",
-					priming->recording ? "No recorded module is left to compile on this machine."
-					: plan->hopeless
-						? "Start your program again: it has nothing left to compile, but fails if "
-						  "it uses code that cannot run."
-					: plan->unplanned.tile || plan->unplanned.unknown
-						? "Start your program again: it has nothing left to compile, except for "
-						  "code that jitwarm cannot judge."
-					: options_given(&priming->cli->options, "gpu")
-						? "Start your program again: on these GPUs it has nothing left to compile."
-					: plan->left_out || plan->unplanned.cannot
-						? "Start your program again: it compiles no more than the left-out "
-						  "modules of these files."
-					: found && found->environment && !found->whole
-						? "Start your program again: these packages are warm."
-						: "Start your program again: it has nothing left to compile.");
+	if (!priming->for_others) {
+		while (!next[at].when)
+			at++;
+		if ((run->compiled || result->reuse.from_folder.entries) && !run->opaque &&
+			!print_login(out, &system->cache,
+						 system->cache.outlook.bytes + plan->forecast.cache_bytes))
+			output_line(out, STYLE_PLAIN, "%s", next[at].what);
+		return;
 	}
+	if (!run->compiled || system->scratch)
+		return;
+	output_line(out, STYLE_PLAIN, "%s now has the entries that driver %s looks for.",
+				system->cache.path, jw_driver_text(driver, &system->driver.version));
+	if (!is_own_cache(system->cache.path))
+		next_step(out, STYLE_PLAIN,
+				  "Next: on the other machine, set CUDA_CACHE_PATH to this folder or a copy of it "
+				  "before programs start",
+				  NULL);
 }
 
 /* Explains why nothing was put into the folder, unless it comes from a setting. */
@@ -997,7 +1006,7 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(run->failed, "module", "modules"));
 	if (!print_left(priming, result))
-		print_next(priming, result);
+		print_next_start(priming, result);
 	if (result->plan.too_much)
 		output_error(out, "%s", run->stopped.message);
 	else if (run->stopped.code)
@@ -1094,7 +1103,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	if (result->plan.sources_failed && !result->plan.images)
 		return true;
 	if (result->plan.images || priming->recording)
-		print_plan(&priming->cli->out, result, priming->for_others);
+		print_prime_plan(&priming->cli->out, result, priming->for_others);
 	else if (!result->troubles)
 		(void)found_files_none(priming->cli, priming->files.found);
 	return true;
@@ -1256,6 +1265,14 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 	return 0;
 }
 
+/* Returns the names of the command line, with a blank before each, or “ NAME” if they are too
+ * long. */
+static const char *typed_names(struct buf *names, const struct cli *cli)
+{
+	next_step_names(names, &cli->options);
+	return names->overflowed ? " NAME" : buf_text(names);
+}
+
 /* Handles --gpu: uses only those of the installed GPUs. */
 static int choose_gpus(struct jw_error *err, struct cli *cli)
 {
@@ -1279,12 +1296,11 @@ static int choose_gpus(struct jw_error *err, struct cli *cli)
 	if (wanted.count && !kept && system->gpu_count) {
 		struct buf names = BUF_MAX(MAX_NAMES);
 
-		next_step_names(&names, &cli->options);
 		error_set(err, JW_ERR_USAGE,
 				  "--gpu: no GPU here is %s: “jitwarm make --target %s --driver %s --fetch "
 				  "-o FILE.jwpack%s” compiles for another machine",
 				  gpu_targets_name(name, &cli->out, wanted.targets[0]), system->example,
-				  system->example_driver, names.overflowed ? " NAME" : buf_text(&names));
+				  system->example_driver, typed_names(&names, cli));
 		buf_free(&names);
 		return -1;
 	}
@@ -1337,10 +1353,8 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		struct buf names = BUF_MAX(MAX_NAMES);
 		/* bake --index takes one package. */
 		const bool index = cli->options.operand_count == 1 && !os_exists(cli->options.operands[0]);
-		const char *shown;
+		const char *shown = typed_names(&names, cli);
 
-		next_step_names(&names, &cli->options);
-		shown = names.overflowed ? " NAME" : buf_text(&names);
 		cli->failure = EXIT_CANNOT;
 		error_set(
 			err, JW_ERR_NOT_FOUND,
@@ -1452,10 +1466,6 @@ done:
 				  "toolkit, or a package that has or requires NVRTC",                                 \
 				  .names = NAMES_FILE_OR_NAME, .rare = true),                                         \
 		CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n')
-#define JOBS_OPTION                                                                                \
-	CLI_NUMBER("jobs", "N", "Compile with N workers; the default is one per core", .letter = 'j',  \
-			   .least = 1, .most = 1024, .setting = true)
-#define WORKER_SETTINGS CLI_MAX_MEM, CLI_SETTING(OPTION_DURATION, "module-timeout")
 
 static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "What to compile"),
@@ -1478,7 +1488,7 @@ static const struct cli_option prime_options[] = {
 			 .rare = true),
 
 	CLI_HEADING(.title = "Limits"),
-	JOBS_OPTION,
+	CLI_JOBS(.rare = false),
 	CLI_DURATION("budget-time", "TIME",
 				 "Start no module after TIME (5m, 1h30m), and finish the modules in progress; the "
 				 "most valuable modules come first, and the next run continues",
@@ -1487,9 +1497,8 @@ static const struct cli_option prime_options[] = {
 			 "Let the named files use at most SIZE of the cache (1G, 500M), warm modules included, "
 			 "the most valuable modules first",
 			 .least = 1, .rare = true),
-	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery",
-			 .rare = true),
-	WORKER_SETTINGS,
+	CLI_BACKGROUND(.rare = true),
+	CLI_WORKER_SETTINGS,
 
 	CLI_HEADING(.title = "Where results come from"),
 	CLI_VALUE(
@@ -1565,9 +1574,9 @@ static const struct cli_option make_options[] = {
 			  "Compile with this ptxas instead of the one of the driver's CUDA version",
 			  .names = NAMES_FILE, .rare = true),
 	FETCH_OPTION("Fetch a missing compiler first, as “jitwarm compiler fetch” does"),
-	JOBS_OPTION,
+	CLI_JOBS(.rare = false),
 	PROGRESS_OPTION,
-	WORKER_SETTINGS,
+	CLI_WORKER_SETTINGS,
 	{0}};
 
 const struct cli_command command_make = {
