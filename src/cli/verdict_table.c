@@ -125,7 +125,21 @@ enum style verdict_print(struct buf *text, const struct verdict_row *row, unsign
 			   : STYLE_GOOD;
 }
 
-static const char *separator(const struct buf *line)
+struct verdict_row verdict_of_total(const struct jw_scan_total *total)
+{
+	return (struct verdict_row){.target = total->target,
+								.modules = total->modules,
+								.cold = total->modules,
+								.failing = total->fate.failing,
+								.unsure = total->tile || total->unknown,
+								.ptx_bytes = total->ptx_bytes,
+								.forecast = total->forecast,
+								.driver_from = total->driver_from,
+								.older_differ = total->older_differ && !total->fails_to,
+								.driver_to = total->driver_to};
+}
+
+const char *verdict_separator(const struct buf *line)
 {
 	return line->size ? "; " : "";
 }
@@ -142,7 +156,7 @@ static void add_work(struct buf *line, const struct jw_scan_work *work, const ch
 	buf_add(line,
 			is_work_lazy(work) ? "%sup to %s to %s (%s of PTX), %s on one core"
 							   : "%s%s to %s (%s of PTX): %s on one core",
-			separator(line), TEXT_COUNT(work->modules, "module", "modules"), what,
+			verdict_separator(line), TEXT_COUNT(work->modules, "module", "modules"), what,
 			text_bytes(ptx, work->ptx_bytes), text_span(start, work->start.low, work->start.high));
 }
 
@@ -177,7 +191,7 @@ static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 					  jw_driver_text(driver, &verdicts->zstd_needs));
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].count)
-			buf_add(line, "%s%s unusable (%s)", separator(line),
+			buf_add(line, "%s%s unusable (%s)", verdict_separator(line),
 					TEXT_COUNT(reasons[i].count, "piece of code is", "pieces of code are"),
 					reasons[i].why);
 }
@@ -198,18 +212,19 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 		add_work(line, &verdicts->link_work, "compile for linking");
 	if (verdicts->left_out)
 		buf_add(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
-				separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
+				verdict_separator(line),
+				TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
 				text_bytes(bytes, verdicts->loose_work.ptx_bytes));
 	if (verdicts->tile)
 		buf_add(line,
 				"%s%s of Tile IR, compiled by the driver at first load; jitwarm cannot tell if "
 				"it is in the cache",
-				separator(line), TEXT_COUNT(verdicts->tile, "piece", "pieces"));
+				verdict_separator(line), TEXT_COUNT(verdicts->tile, "piece", "pieces"));
 	if (verdicts->unknown)
-		buf_add(line, "%s%s", separator(line),
+		buf_add(line, "%s%s", verdict_separator(line),
 				jw_scan_unknown_text(unknown, verdicts->unknown, verdicts->unknown_kind));
 	if (verdicts->runtime) {
-		buf_add(line, "%sfails: its CUDA runtime needs driver %s or newer", separator(line),
+		buf_add(line, "%sfails: its CUDA runtime needs driver %s or newer", verdict_separator(line),
 				jw_driver_text(driver, &verdicts->needs));
 		return STYLE_BAD;
 	}

@@ -42,7 +42,12 @@ struct verdict_row {
 struct verdict_row verdict_checked(const struct jw_check_result *result,
 								   const struct jw_check_gpu *gpu);
 
+/* Returns the facts about all files of a scan on one GPU. */
+struct verdict_row verdict_of_total(const struct jw_scan_total *total);
+
 enum { VERDICT_SENTENCE = 1 << 12 };
+/* Returns what separates the next part of a sentence: "; ", or "" at its beginning. */
+const char *verdict_separator(const struct buf *line);
 
 /* The details of a sentence. */
 enum verdict_detail {

@@ -222,17 +222,13 @@ static const char *lint_gencode(char text[LINT_GENCODE], struct jw_target code)
 
 static struct verdict_row lint_row(const struct jw_lint_gpu *gpu, const struct lint_bound *bound)
 {
-	return (struct verdict_row){
-		.target = gpu->total.target,
-		.modules = gpu->total.modules,
-		.cold = gpu->total.modules,
-		.failing = gpu->total.fate.failing,
-		.unsure = gpu->total.tile || gpu->total.unknown,
-		.ptx_bytes = gpu->total.ptx_bytes,
-		.forecast = {.loading = gpu->total.forecast.loading, .start = gpu->start},
-		.driver_from = gpu->total.driver_from,
-		.older_differ = gpu->total.older_differ && !gpu->total.fails_to,
-		.most_start_s = bound->set ? bound->most_start_s : 0};
+	struct verdict_row row = verdict_of_total(&gpu->total);
+
+	row.forecast =
+		(struct jw_forecast){.loading = gpu->total.forecast.loading, .start = gpu->start};
+	row.driver_to = 0;
+	row.most_start_s = bound->set ? bound->most_start_s : 0;
+	return row;
 }
 
 /* Describes the problem on a GPU in one line; `text` is empty if there is none. */
@@ -249,7 +245,7 @@ static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 				gpu->start.likely > bound->most_start_s ? "over" : "within",
 				text_duration(most, bound->most_start_s));
 	if (gpu->lacking)
-		buf_add(text, "%ssome code of %s is not for this GPU", text->size ? "; " : "",
+		buf_add(text, "%ssome code of %s is not for this GPU", verdict_separator(text),
 				TEXT_COUNT(gpu->lacking, "file", "files"));
 	if (gpu->code.sm)
 		buf_add(text, "; avoided by %s", lint_gencode(gencode, gpu->code));

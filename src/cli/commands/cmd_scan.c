@@ -283,8 +283,7 @@ static const char *const format_names[] = {"elf", "pe", "fatbin", "cubin", "ptx"
 
 static const struct json_field image_fields[] = {
 	ROW(path, "the path of the file"),
-	ROW(member, "for a file inside an archive: its name in the archive",
-		.presence = JSON_UNLESS_NULL),
+	DOCUMENT_MEMBER(struct jw_scan_image, member),
 	ROW(size_bytes, "the size of the file, or of the member of the archive"),
 	ROW(format, "the format of the file: `elf`, `pe`, `fatbin`, `cubin` or `ptx`",
 		.names = format_names),
@@ -337,8 +336,7 @@ static const struct json_field change_fields[] = {
 #define TOTAL_AS(name, member, ...) JSON_AS(name, struct jw_scan_total, member, __VA_ARGS__)
 
 static const struct json_field total_fields[] = {
-	JSON_FORMATTED("target", struct jw_scan_total, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
+	DOCUMENT_TARGET(struct jw_scan_total, target),
 	JSON_FORMATTED("verdict", struct jw_scan_total, fate.verdict, document_runs, DOCUMENT_RUNS),
 	JSON_MEMBERS_OF(struct jw_scan_total, fate, &document_fate),
 	TOTAL_AS("failing", fate.failing, "files with which a program fails"),
@@ -419,11 +417,6 @@ const struct json_table document_scan = {
 /* ---- the text */
 
 enum { MAX_LINE = 1 << 16, MAX_LIBRARIES = 1 << 20, MAX_LARGEST = 3 };
-
-static const char *separator(const struct buf *line)
-{
-	return line->size ? "; " : "";
-}
 
 static void add_counts(struct buf *line, const struct jw_scan_count *counts, size_t count)
 {
@@ -513,25 +506,11 @@ static void print_largest(const struct output *output, const struct scan_library
 	buf_free(&line);
 }
 
-static struct verdict_row total_row(const struct jw_scan_total *total)
-{
-	return (struct verdict_row){.target = total->target,
-								.modules = total->modules,
-								.cold = total->modules,
-								.failing = total->fate.failing,
-								.unsure = total->tile || total->unknown,
-								.ptx_bytes = total->ptx_bytes,
-								.forecast = total->forecast,
-								.driver_from = total->driver_from,
-								.older_differ = total->older_differ && !total->fails_to,
-								.driver_to = total->driver_to};
-}
-
 /* Prints the total for one GPU; `several` if it is over several images. */
 static void scan_text_total(const struct output *output, const struct jw_scan_total *total,
 							bool several, const struct scan_library *libraries, size_t count)
 {
-	struct verdict_row row = total_row(total);
+	struct verdict_row row = verdict_of_total(total);
 	struct buf line = BUF_MAX(MAX_LINE);
 	char name[GPUS_NAME], text[MODULE_TEXT];
 	bool trifle = true;
@@ -569,10 +548,10 @@ static void add_besides(struct buf *line, const struct jw_scan_total *total)
 		buf_add(line, "%s compiled when used; “prime --all” includes them",
 				TEXT_COUNT(total->left_out, "module", "modules"));
 	if (total->forecast.link.high >= 0.1)
-		buf_add(line, "%sthe driver links code at every start (%s)", separator(line),
+		buf_add(line, "%sthe driver links code at every start (%s)", verdict_separator(line),
 				text_span(time, total->forecast.link.low, total->forecast.link.high));
 	if (total->newer_count) {
-		buf_add(line, "%s", separator(line));
+		buf_add(line, "%s", verdict_separator(line));
 		verdict_print_drivers(line, total);
 	}
 }
@@ -588,7 +567,7 @@ static int scan_text_totals(struct jw_error *err, const struct output *out,
 	int failed;
 
 	for (size_t i = 0; i < count; i++) {
-		rows[i] = total_row(&totals[i]);
+		rows[i] = verdict_of_total(&totals[i]);
 		add_besides(gpu_lines_add(&lines, totals[i].target), &totals[i]);
 	}
 	failed = verdict_table_print(err, out, columns, sizeof columns / sizeof *columns, rows, count);

@@ -274,7 +274,7 @@ static void add_running(struct buf *text, const struct row *row, bool several)
 		buf_add(text, ", %s", release->why);
 	if (jw_which_has_time(release)) {
 		(void)text_span(span, row->least->start.high, row->most->start.high);
-		buf_add(text, "%s", text->size ? "; " : "");
+		buf_add(text, "%s", verdict_separator(text));
 		if (verdict_is_lazy(row->most->loading, &row->most->start))
 			buf_add(text,
 					several ? "compile their kernels when first used, at most %s for all"
