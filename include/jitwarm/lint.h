@@ -39,7 +39,7 @@ struct jw_lint_finding {
 	char *cause;         /* with JW_LINT_FAILS: "its only PTX is compute_90a, which no other GPU
 							accepts"; else NULL */
 	bool driver_alone;   /* an older driver than it needs is the reason, which both lines name */
-	/* Of this library alone; a module in several libraries counts in each. */
+	/* The library alone; a module in several libraries counts in each. */
 	struct jw_scan_work work;
 };
 
