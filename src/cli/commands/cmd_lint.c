@@ -773,30 +773,26 @@ static int read_project(struct jw_error *err, struct cli *cli, struct toml_table
 	return result;
 }
 
-/* Adds the GPUs of the labels, if the name of each operand has one that names GPUs. */
-static void add_labels_gpus(const struct cli *cli, struct gpu_targets *gpus)
+/* Finds the GPUs of the labels in the operands' names: all of them if each name has a label that
+ * names GPUs, else none. Returns whether some name has one. */
+static bool labels_gpus(const struct cli *cli, struct gpu_targets *gpus)
 {
 	struct gpu_targets named = *gpus;
-	struct jw_lint_label label;
+	bool some = false, all = true;
 
 	for (size_t i = 0; i < cli->options.operand_count; i++) {
-		if (!jw_lint_label(cli->options.operands[i], &label) || !label.arch.count)
-			return;
+		struct jw_lint_label label = {.arch.count = 0};
+
+		(void)jw_lint_label(cli->options.operands[i], &label);
+		some = some || label.arch.count;
+		all = all && label.arch.count;
 		for (size_t k = 0; k < label.arch.count; k++)
 			named.count = jw_target_add(named.targets, named.count, GPUS_MAX,
 										(struct jw_target){label.arch.items[k].target.sm, 0});
 	}
-	*gpus = named;
-}
-
-static bool has_label(const struct cli *cli)
-{
-	struct jw_lint_label label;
-
-	for (size_t i = 0; i < cli->options.operand_count; i++)
-		if (jw_lint_label(cli->options.operands[i], &label) && label.arch.count)
-			return true;
-	return false;
+	if (all)
+		*gpus = named;
+	return some;
 }
 
 static int lint_named(struct jw_error *err, struct cli *cli)
@@ -805,7 +801,7 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 																		   options_value(
 																			   &cli->options,
 																			   "driver");
-	struct gpu_targets gpus;
+	struct gpu_targets gpus, labelled;
 	struct jw_arch_list list = {.count = 0};
 	struct index_wheel asked;
 	const char **except;
@@ -823,7 +819,8 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 	for (size_t i = 0; i < options_count(&cli->options, "arch-list"); i++)
 		if (jw_arch_list_read(err, options_item(&cli->options, "arch-list", i), &list))
 			return -1;
-	if (!list.count && !has_label(cli) && options_given(&cli->options, "each"))
+	labelled = gpus;
+	if (!labels_gpus(cli, &labelled) && !list.count && options_given(&cli->options, "each"))
 		return error_set(
 			err, JW_ERR_USAGE,
 			"--each needs a list of GPUs: add --arch-list, or name a wheel whose label names GPUs");
@@ -834,7 +831,7 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 			gpus.count = jw_target_add(gpus.targets, gpus.count, GPUS_MAX,
 									   (struct jw_target){list.items[i].target.sm, 0});
 		if (!list.count)
-			add_labels_gpus(cli, &gpus);
+			gpus = labelled;
 		if (!gpus.count &&
 			jw_targets_read(err, GPUS_USUAL, NULL, gpus.targets, GPUS_MAX, &gpus.count))
 			return -1;
