@@ -305,8 +305,8 @@ static void report_trouble(void *context, const char *path, const char *member,
 }
 
 /* Adds the verdicts on an image with which the code differs between drivers. */
-static void count_verdicts(struct scan_outcome *outcomes, const struct build *build,
-						   const struct analyse_image *image)
+static void count_release_verdicts(struct scan_outcome *outcomes, const struct build *build,
+								   const struct analyse_image *image)
 {
 	const struct judge_facts facts = build_facts(build, image);
 	const struct plan *plan = build->plan;
@@ -340,7 +340,7 @@ static int judge_with_driver(struct jw_error *err, const struct scan *scan,
 		result = build_settle(err, &build);
 	for (size_t i = 0; !result && i < scan->image_count; i++) {
 		build.from = scan->from[i];
-		count_verdicts(outcomes, &build, &scan->images[i]);
+		count_release_verdicts(outcomes, &build, &scan->images[i]);
 	}
 	build_end(&build);
 	for (size_t i = 0; !result && i < build.plan->module_count; i++) {

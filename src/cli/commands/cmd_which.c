@@ -576,7 +576,7 @@ struct wanted {
 
 /* Returns the length of the next word at *at, of words that have a blank between two; 0 after the
  * last one. */
-static size_t word_length(const char **at)
+static size_t next_word_length(const char **at)
 {
 	*at += strspn(*at, " ");
 	return strcspn(*at, " ");
@@ -587,7 +587,7 @@ static void add_words(struct buf *command, const char *words)
 {
 	const char *at = words ? words : "";
 
-	for (size_t length; (length = word_length(&at)); at += length) {
+	for (size_t length; (length = next_word_length(&at)); at += length) {
 		char *word = mem_string_n(at, length);
 
 		shell_add_word(command, word);
@@ -623,7 +623,7 @@ static void print_install(const struct which_run *run, const struct wanted *want
 						: compiles         ? "Newest that runs, after compiling: "
 						: release->without ? "Newest that runs, except for some of it: "
 										   : "Newest that runs: ");
-	for (size_t length; (length = word_length(&at)); at += length)
+	for (size_t length; (length = next_word_length(&at)); at += length)
 		output_line(out, STYLE_PLAIN, "pip takes the newest %.*s, which fails here; %.*s runs.",
 					(int)strcspn(at, "="), at, (int)length, at);
 	requirement = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", wanted->install,
@@ -1348,7 +1348,7 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
 							 arena_printf(run, "%s==%s", all[k].install, together->versions[k]));
 		at = together->beside ? together->beside : "";
-		for (size_t length; (length = word_length(&at)); at += length)
+		for (size_t length; (length = next_word_length(&at)); at += length)
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
 							 arena_printf(run, "%.*s", (int)length, at));
 		for (size_t k = 0; together->exclude && k < 2; k++) {
