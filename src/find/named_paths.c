@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "code/code_file.h"
 #include "find/found.h"
-#include "find/name_decisions.h"
 #include "find/packages.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -159,78 +158,60 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 	const char *compression = compression_of(head, size);
 	const enum code_file kind = code_file_by_name(path);
 	const char *name = os_base_name(path);
+	const bool pack = text_ends(path, ".jwpack"), source = text_ends(path, ".cu"),
+			   /* requirements.txt, requirements-dev.txt, pylock.toml, pylock.dev.toml */
+		packages = (text_ends(name, ".txt") && strstr(name, "requirements")) ||
+				   (text_ends(name, ".toml") && text_starts(name, "pylock."));
 	char word[SHELL_WORD];
-	const struct no_code_facts facts = {
-		.unread = !size && stat->size_bytes,
-		.code = (kind_of(head, size) != KIND_NONE && !text_ends(path, ".jwpack")) ||
-				kind == CODE_FILE_CODE || kind == CODE_FILE_LINKED,
-		.empty = !size,
-		.pack = text_ends(path, ".jwpack"),
-		.source = text_ends(path, ".cu"),
-		.sources = list->sources,
-		.compressed = compression,
-		.text = reads_as_text(head, size),
-		/* requirements.txt, requirements-dev.txt, pylock.toml, pylock.dev.toml */
-		.packages = (text_ends(name, ".txt") && strstr(name, "requirements")) ||
-					(text_ends(name, ".toml") && text_starts(name, "pylock.")),
-		.project = !strcmp(name, "pyproject.toml"),
-		.python = text_ends(name, ".py") || runs_python(head, size),
-	};
 
+	/* A file that cannot be read may have code. */
+	if ((!size && stat->size_bytes) || (kind_of(head, size) != KIND_NONE && !pack) ||
+		kind == CODE_FILE_CODE || kind == CODE_FILE_LINKED || (source && list->sources))
+		return false;
 	(void)shell_word(word, path);
-	switch (no_code_decide(&facts)) {
-	case NO_CODE_IS_CODE: return false;
-	case NO_CODE_EMPTY: error_set(why, JW_ERR_USAGE, "%s: empty", path); break;
-	case NO_CODE_PACK:
+	if (!size)
+		error_set(why, JW_ERR_USAGE, "%s: empty", path);
+	else if (pack)
 		error_set(why, JW_ERR_USAGE, "%s: a pack: “jitwarm import” adds it to the cache", path);
-		break;
-	case NO_CODE_SOURCE:
+	else if (source)
 		error_set(why, JW_ERR_USAGE,
 				  "%s: CUDA C source, which only “jitwarm prime” compiles: name the library or "
 				  "program that is built from it",
 				  path);
-		break;
-	case NO_CODE_COMPRESSED:
+	else if (compression)
 		error_set(why, JW_ERR_USAGE,
 				  "%s: compressed by %s, which jitwarm does not read: name the wheel (.whl), the "
 				  "installed package, or the folder into which it is unpacked",
 				  path, compression);
-		break;
-	case NO_CODE_PACKAGES:
-		error_set(why, JW_ERR_USAGE,
-				  "%s: a list of packages: “jitwarm scan --index -r %s” says what their wheels "
-				  "compile, before they are installed; afterwards no name means the whole "
-				  "environment",
-				  path, word);
-		break;
-	case NO_CODE_PROJECT:
-		error_set(why, JW_ERR_USAGE,
-				  "%s: a project: “uv pip compile %s -o requirements.txt” lists its packages, then "
-				  "“jitwarm scan --index -r requirements.txt” says what their wheels compile; -e "
-				  "DIR names the project's environment",
-				  path, word);
-		break;
-	case NO_CODE_PYTHON:
-		error_set(why, JW_ERR_USAGE,
-				  "%s: a Python script, which holds no device code: name the packages that it "
-				  "imports (no name: the active environment); “jitwarm run -- python3 SCRIPT” says "
-				  "what its start compiles",
-				  path);
-		break;
-	case NO_CODE_TEXT:
-		error_set(why, JW_ERR_USAGE,
-				  "%s: a text, which holds no device code: name a library, a program, a wheel, a "
-				  "folder or a package",
-				  path);
-		break;
-	case NO_CODE_OTHER:
+	else if (!reads_as_text(head, size))
 		error_set(
 			why, JW_ERR_USAGE,
 			"%s: not a kind of file that holds device code: name a library, a program, a wheel, a "
 			"folder or a package",
 			path);
-		break;
-	}
+	else if (packages)
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a list of packages: “jitwarm scan --index -r %s” says what their wheels "
+				  "compile, before they are installed; afterwards no name means the whole "
+				  "environment",
+				  path, word);
+	else if (!strcmp(name, "pyproject.toml"))
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a project: “uv pip compile %s -o requirements.txt” lists its packages, then "
+				  "“jitwarm scan --index -r requirements.txt” says what their wheels compile; -e "
+				  "DIR names the project's environment",
+				  path, word);
+	else if (text_ends(name, ".py") || runs_python(head, size))
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a Python script, which holds no device code: name the packages that it "
+				  "imports (no name: the active environment); “jitwarm run -- python3 SCRIPT” says "
+				  "what its start compiles",
+				  path);
+	else
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a text, which holds no device code: name a library, a program, a wheel, a "
+				  "folder or a package",
+				  path);
 	return true;
 }
 

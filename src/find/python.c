@@ -4,6 +4,7 @@
 
 #include <jitwarm/find.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/packages.h"
 #include "base/text.h"
@@ -35,14 +36,14 @@ static bool is_script(const char *path)
 	return os_read_head(path, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
 }
 
-char *path_list_next(const char **list)
+char *path_list_next(void *owner, const char **list)
 {
 	const char *start = *list + strspn(*list, (const char[]){os_list_separator, 0}), *end = start;
 
 	while (*end && *end != os_list_separator)
 		end++;
 	*list = end;
-	return end > start ? mem_string_n(start, (size_t)(end - start)) : NULL;
+	return end > start ? arena_keep(owner, mem_string_n(start, (size_t)(end - start))) : NULL;
 }
 
 /* Finds the executable that a script starts: those of pyenv select a version at each start. NULL if
@@ -91,8 +92,8 @@ static void make_script_lock(void)
 	os_mutex_make(&script_lock);
 }
 
-static int ask_script_once(struct jw_error *err, const char *script, const struct jw_cancel *cancel,
-						   char **ret_executable)
+static int ask_script_once(struct jw_error *err, void *owner, const char *script,
+						   const struct jw_cancel *cancel, char **ret_executable)
 {
 	struct os_stat stat = {0};
 	int result = 0;
@@ -115,58 +116,41 @@ static int ask_script_once(struct jw_error *err, const char *script, const struc
 		}
 	}
 	if (!result)
-		*ret_executable = asked_script.executable ? mem_string(asked_script.executable) : NULL;
+		*ret_executable = arena_string(owner, asked_script.executable);
 	uv_mutex_unlock(&script_lock);
 	return result;
 }
 
-/* Returns the file that a file on PATH starts: itself, or the one that a script names; NULL for
- * neither. Takes ownership of `file`. */
-static int started_by(struct jw_error *err, char *file, const struct jw_cancel *cancel,
-					  char **ret_executable)
-{
-	const bool is = is_executable(file);
-	int result = 0;
-
-	*ret_executable = NULL;
-	if (is && !is_script(file)) {
-		*ret_executable = file;
-		return 0;
-	}
-	if (is && os_is_absolute(file))
-		result = ask_script_once(err, file, cancel, ret_executable);
-	mem_free(file);
-	return result;
-}
-
-int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **ret_executable)
+int python_on_path(struct jw_error *err, void *owner, const struct jw_cancel *cancel,
+				   char **ret_executable)
 {
 	static const char *const posix_names[] = {"python3", "python", NULL};
 	static const char *const windows_names[] = {"python3.exe", "python.exe", NULL};
 	const char *const *names = os_is_windows ? windows_names : posix_names;
-	char *path = os_env("PATH"), *found = NULL;
-	int result = 0;
+	const char *path = arena_keep(owner, os_env("PATH"));
 
-	/* Finds the first part of PATH with a name that can be started. */
-	for (; path && !result && !found && *names; names++) {
-		const char *rest = path;
-		char *folder;
+	/* Finds the first part of PATH with a name that can be started: a file, or a script that names
+	 * one. */
+	for (; path && *names; names++) {
+		const char *rest = path, *folder;
 
-		while (!result && !found && (folder = path_list_next(&rest))) {
-			result = started_by(err, os_join(folder, *names), cancel, &found);
-			mem_free(folder);
+		while ((folder = path_list_next(owner, &rest))) {
+			char *file = arena_keep(owner, os_join(folder, *names));
+
+			if (!is_executable(file) || (is_script(file) && !os_is_absolute(file)))
+				continue;
+			if (is_script(file) && ask_script_once(err, owner, file, cancel, &file))
+				return -1;
+			if (file) {
+				*ret_executable = file;
+				return 0;
+			}
 		}
 	}
-	mem_free(path);
-	if (!result && !found)
-		result = error_set(err, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
-	if (result)
-		return -1;
-	*ret_executable = found;
-	return 0;
+	return error_set(err, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 }
 
-static void find_value(const struct buf *text, const char *key, char **ret_value)
+static void find_value(void *owner, const struct buf *text, const char *key, char **ret_value)
 {
 	const char *at = buf_text(text), *end = at + text->size, *line;
 	size_t length, wanted = strlen(key);
@@ -181,14 +165,15 @@ static void find_value(const struct buf *text, const char *key, char **ret_value
 			continue;
 		for (equals++; equals < line + length && *equals == ' ';)
 			equals++;
-		*ret_value = mem_string_n(equals, (size_t)(line + length - equals));
+		*ret_value = arena_keep(owner, mem_string_n(equals, (size_t)(line + length - equals)));
 		return;
 	}
 }
 
-int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value)
+int pyvenv_value(struct jw_error *err, void *owner, const char *directory, const char *key,
+				 char **ret_value)
 {
-	char *path = os_join(directory, "pyvenv.cfg");
+	const char *path = arena_keep(owner, os_join(directory, "pyvenv.cfg"));
 	struct jw_error why = {0};
 	struct buf text = {0};
 	int result = 0;
@@ -197,9 +182,8 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 	if (os_read_file(&why, path, MAX_CONFIG, &text))
 		result = os_ignore_unreadable(err, path, &why);
 	else
-		find_value(&text, key, ret_value);
+		find_value(owner, &text, key, ret_value);
 	buf_free(&text);
-	mem_free(path);
 	return result;
 }
 
@@ -216,45 +200,23 @@ int python_has_mark(struct jw_error *err, const char *prefix, const char *name, 
 	return result;
 }
 
-/* Returns the parent of the real file's folder, or on Windows the folder itself. */
-static int real_prefix(struct jw_error *err, const char *executable, char **ret_prefix)
-{
-	char *real, *folder;
-
-	if (os_real_path(err, executable, &real))
-		return -1;
-	folder = os_dir_name(real);
-	mem_free(real);
-	*ret_prefix = os_is_windows ? mem_string(folder) : os_dir_name(folder);
-	mem_free(folder);
-	return 0;
-}
-
-int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
+int python_prefix(struct jw_error *err, void *owner, const char *executable, char **ret_prefix,
 				  bool *ret_virtual)
 {
-	char *folder = os_dir_name(executable), *above = os_dir_name(folder);
-	char *prefix = NULL;
-	bool here, there = false;
-	int result = python_has_mark(err, folder, "pyvenv.cfg", &here);
+	char *folder = arena_keep(owner, os_dir_name(executable)), *real;
 
-	if (!result && !here)
-		result = python_has_mark(err, above, "pyvenv.cfg", &there);
-	if (!result && here) {
-		prefix = folder;
-		folder = NULL;
-	} else if (!result && there) {
-		prefix = above;
-		above = NULL;
-	} else if (!result) {
-		result = real_prefix(err, executable, &prefix);
+	for (size_t i = 0; i < 2; i++, folder = arena_keep(owner, os_dir_name(folder))) {
+		if (python_has_mark(err, folder, "pyvenv.cfg", ret_virtual))
+			return -1;
+		*ret_prefix = folder;
+		if (*ret_virtual)
+			return 0;
 	}
-	mem_free(folder);
-	mem_free(above);
-	if (result)
+	if (os_real_path(err, executable, &real))
 		return -1;
-	*ret_virtual = here || there;
-	*ret_prefix = prefix;
+	/* The parent of the real file's folder, or on Windows the folder itself. */
+	folder = arena_keep(owner, os_dir_name(arena_keep(owner, real)));
+	*ret_prefix = os_is_windows ? folder : arena_keep(owner, os_dir_name(folder));
 	return 0;
 }
 

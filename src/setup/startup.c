@@ -101,7 +101,7 @@ static int add_units(struct jw_error *err, struct jw_startup *startup,
 static int packages_folder(struct jw_error *err, char **ret_path)
 {
 	struct found_list list = {0};
-	struct sites sites = {0};
+	struct sites *sites = NULL;
 	struct jw_error why = {0};
 	int result = 0;
 
@@ -109,9 +109,9 @@ static int packages_folder(struct jw_error *err, char **ret_path)
 	found_open(&list);
 	if (sites_find(&why, &list, &sites))
 		result = error_unless_missing(err, &why);
-	else if (sites.count)
-		*ret_path = mem_string(sites.items[0].path);
-	sites_free(&sites);
+	else if (sites->count)
+		*ret_path = mem_string(sites->items[0].path);
+	jw_result_free(sites);
 	found_close(&list);
 	jw_found_free(list.found);
 	return result;

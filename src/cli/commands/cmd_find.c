@@ -368,7 +368,7 @@ static int find_run(struct jw_error *err, struct cli *cli)
 		jw_lines_free(finding.document.rows[i].dearest, finding.document.rows[i].dearest_count);
 	}
 	mem_free(finding.document.rows);
-	jw_places_free(finding.places);
+	jw_result_free(finding.places);
 	return result;
 }
 
