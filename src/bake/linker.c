@@ -11,7 +11,7 @@
 #include "driver/driver_session.h"
 #include "driver/nvjitlink.h"
 #include "driver/task.h"
-#include "find/named_paths.h"
+#include "find/libraries.h"
 #include "os/file.h"
 #include "os/process.h"
 

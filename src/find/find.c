@@ -48,8 +48,8 @@ static int take_records_of(struct jw_error *err, struct name_search *finder,
 
 	*ret_found = 0;
 	for (; at != SET_NONE; at = packages_find(&finder->packages, wanted->name, at + 1)) {
-		if (packages_take(err, &finder->packages, at, wanted->extras, &finder->list,
-						  &finder->wanted))
+		if (package_take(err, finder->environment, &finder->packages.items[at], wanted->extras,
+						 &finder->list, &finder->wanted))
 			return -1;
 		++*ret_found;
 	}
@@ -279,7 +279,8 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 		/* Takes each package once: a package that another one of the same name hides is not in
 		 * use. */
 		if (packages_find(&finder->packages, name, i) == i &&
-			packages_take(err, &finder->packages, i, "", &finder->list, NULL))
+			package_take(err, finder->environment, &finder->packages.items[i], "", &finder->list,
+						 NULL))
 			return -1;
 	}
 	/* Folders that belong to the environment as a whole, after packages took their files */

@@ -31,13 +31,3 @@ int pyvenv_value(struct jw_error *err, void *owner, const char *directory, const
 
 /* Returns the next non-empty part of a list such as PATH; NULL at its end. */
 char *path_list_next(void *owner, const char **list);
-
-/* Finds the NVRTCs outside environments: those of CUDA_HOME and CUDA_PATH, else that of
- * /usr/local/cuda, and those that a program gets by name (os_find_library). Returns how many there
- * are; the caller frees each. */
-enum { NVRTC_OUTSIDE = 8 };
-size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE]);
-
-/* Finds the NVRTC of the environment in whose site-packages a file lies, active or not; false if
- * there is none in the 64 folders above. The caller frees the path. */
-bool find_nvrtc_beside(const char *path, char **ret_path);

@@ -12,7 +12,7 @@
 #include "code/target_names.h"
 #include "code/zip_directory.h"
 #include "driver/installed_compilers.h"
-#include "find/python.h"
+#include "find/libraries.h"
 #include "os/file.h"
 #include "os/process.h"
 

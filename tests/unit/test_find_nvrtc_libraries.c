@@ -9,7 +9,7 @@
 #include <jitwarm/find.h>
 
 #include "files.h"
-#include "find/python.h"
+#include "find/libraries.h"
 #include "folder.h"
 #include "os/env.h"
 
