@@ -34,6 +34,11 @@ void *arena_alloc(void *owner, size_t size)
 	return add_piece(owner, size)->bytes;
 }
 
+void *arena_array(void *owner, size_t count, size_t size)
+{
+	return arena_keep(owner, mem_array(count, size));
+}
+
 void *arena_keep(void *owner, void *pointer)
 {
 	if (pointer)

@@ -177,7 +177,7 @@ static inline void check_them(struct tally *tally)
 	OK(jw_check(why, &options, &result));
 	for (size_t i = 0; i < result->file_count; i++)
 		tally_path(tally, result->files[i].path);
-	jw_check_result_free(result);
+	jw_result_free(result);
 	expect_tally(tally, "jw_check");
 }
 
