@@ -260,7 +260,7 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	bake->result->uncompiled_why = primed->compile.stopped;
 	if (primed->compile.failure_count)
 		describe_failure(&bake->result->uncompiled_why, &primed->compile.failures[0]);
-	jw_prime_result_free(primed);
+	jw_result_free(primed);
 	return 0;
 }
 

@@ -90,7 +90,7 @@ static int prime(struct job *job, const struct jw_system *system)
 	if (jw_prime(&job->err, system, &options, &result))
 		return -1;
 	job->compiled = result->compile.compiled;
-	jw_prime_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 

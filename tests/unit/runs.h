@@ -120,7 +120,7 @@ static inline int begin(void **state)
 static inline int end(void **state)
 {
 	(void)state;
-	jw_prime_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 
