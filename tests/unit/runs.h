@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "cache/entry.h"
 #include "cache/insert.h"
@@ -113,7 +114,7 @@ static inline int begin(void **state)
 	start_ms = end_ms = 0;
 	opaque = false;
 	task = NULL;
-	result = mem_alloc(sizeof *result);
+	result = arena_open(sizeof *result);
 	return 0;
 }
 
