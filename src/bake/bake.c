@@ -452,7 +452,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	bake.linker.most = system->driver.version.cuda;
 	bake.profile = profile_of_system(system);
 	bake.code_cuda = bake.profile.driver.cuda;
-	bake.result = bake.files.owner = made = arena_open(sizeof *made);
+	bake.result = bake.files.owner = bake.linker.owner = made = arena_open(sizeof *made);
 	made->driver = bake.profile.driver;
 	made->targets = arena_array(made, system->gpu_count, sizeof *made->targets);
 	made->target_count = jw_system_targets(system, made->targets, system->gpu_count);

@@ -4,7 +4,7 @@
 
 #include <jitwarm/find.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/packages.h"
 #include "base/text.h"
 #include "find/sites.h"
@@ -15,33 +15,21 @@
 
 /* Takes the newest version, which has the last name: libnvrtc.so < libnvrtc.so.11.2 <
  * libnvrtc.so.12. */
-static bool identify_member(const struct library_kind *kind, const char *folder, char **ret_path)
+static char *identify_member(void *owner, const struct library_kind *kind, const char *folder)
 {
 	struct os_names names;
-	const char *best = NULL;
+	char *best = NULL;
 
 	if (os_list(NULL, folder, &names))
-		return false;
-	for (size_t i = 0; i < names.count; i++)
+		return NULL;
+	for (size_t i = names.count; i-- > 0 && !best;)
 		if (names.kinds[i] == OS_REGULAR && kind->is(names.items[i]))
-			best = names.items[i];
-	if (best)
-		*ret_path = os_join(folder, best);
+			best = arena_keep(owner, os_join(folder, names.items[i]));
 	os_names_free(&names);
 	return best;
 }
 
-static bool library_in(const struct library_kind *kind, const char *root, const char *below,
-					   char **ret_path)
-{
-	char *folder = os_join(root, below);
-	const bool found = identify_member(kind, folder, ret_path);
-
-	mem_free(folder);
-	return found;
-}
-
-bool library_kind_below(const struct library_kind *kind, const char *root, char **ret_path)
+char *library_below(void *owner, const struct library_kind *kind, const char *root)
 {
 	static const char *const places[] = {"lib64",
 										 "lib",
@@ -52,65 +40,60 @@ bool library_kind_below(const struct library_kind *kind, const char *root, char 
 										 "Library/bin",
 										 "nvidia/cu13/lib",
 										 "nvidia/cu13/bin/x86_64",
-										 "cu13/lib"};
+										 "cu13/lib",
+										 NULL};
+	const char *const *const lists[] = {places, kind->folders};
+	char *path = identify_member(owner, kind, root);
 
-	if (identify_member(kind, root, ret_path))
-		return true;
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (library_in(kind, root, places[i], ret_path))
-			return true;
-	for (size_t i = 0; kind->folders[i]; i++)
-		if (library_in(kind, root, kind->folders[i], ret_path))
-			return true;
-	return false;
+	for (size_t i = 0; i < 2; i++)
+		for (const char *const *below = lists[i]; *below && !path; below++)
+			path = identify_member(owner, kind, arena_keep(owner, os_join(root, *below)));
+	return path;
 }
 
-bool library_kind_of_package(struct jw_error *err, const struct library_kind *kind,
-							 const char *name, char **ret_path)
+char *library_of_package(struct jw_error *err, void *owner, const struct library_kind *kind,
+						 const char *name)
 {
 	struct jw_found *found = NULL;
-	bool is_there = false;
+	char *path = NULL;
 
 	if (jw_find(err, &(struct jw_find_options){.names = &name, .name_count = 1}, &found))
-		return false;
-	for (size_t i = 0; i < found->file_count && !is_there; i++)
-		if (kind->is(os_base_name(found->files[i].path))) {
-			*ret_path = mem_string(found->files[i].path);
-			is_there = true;
-		}
+		return NULL;
+	for (size_t i = 0; i < found->file_count && !path; i++)
+		if (kind->is(os_base_name(found->files[i].path)))
+			path = arena_string(owner, found->files[i].path);
 	jw_found_free(found);
-	return is_there;
+	return path;
 }
 
-int library_kind_named(struct jw_error *err, const struct library_kind *kind, const char *name,
-					   char **ret_path)
+char *library_named(struct jw_error *err, void *owner, const struct library_kind *kind,
+					const char *name)
 {
 	struct jw_error why = {0};
 	struct os_stat stat;
+	char *path = NULL;
 
 	if (!os_stat(NULL, name, &stat)) {
-		if (stat.kind == OS_DIRECTORY && library_kind_below(kind, name, ret_path))
-			return 0;
+		if (stat.kind == OS_DIRECTORY && (path = library_below(owner, kind, name)))
+			return path;
 		if (stat.kind == OS_REGULAR)
-			return os_real_path(err, name, ret_path);
+			return os_real_path(err, name, &path) ? NULL : arena_keep(owner, path);
 	}
-	if (library_kind_of_package(&why, kind, name, ret_path))
-		return 0;
-	if (why.message[0])
-		return error_set(err, JW_ERR_NOT_FOUND, "%s %s: %s", kind->option, name, why.message);
-	return error_set(err, JW_ERR_NOT_FOUND,
-					 "%s %s: neither it nor a package that it requires contains %s (%s)",
-					 kind->option, name, kind->called, kind->files);
+	path = library_of_package(&why, owner, kind, name);
+	if (!path && why.message[0])
+		error_set(err, JW_ERR_NOT_FOUND, "%s %s: %s", kind->option, name, why.message);
+	else if (!path)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "%s %s: neither it nor a package that it requires contains %s (%s)", kind->option,
+				  name, kind->called, kind->files);
+	return path;
 }
 
-bool library_kind_of_variable(const struct library_kind *kind, const char *variable,
-							  char **ret_path)
+char *library_of_variable(void *owner, const struct library_kind *kind, const char *variable)
 {
-	char *root = os_env(variable);
-	const bool found = root && os_is_whole_path(root) && library_kind_below(kind, root, ret_path);
+	const char *root = arena_keep(owner, os_env(variable));
 
-	mem_free(root);
-	return found;
+	return root && os_is_whole_path(root) ? library_below(owner, kind, root) : NULL;
 }
 
 /* ---- NVRTC in a toolkit, a wheel or a conda environment */
@@ -136,18 +119,17 @@ static const struct library_kind nvrtc_kind = {
 	.folders = folders,
 };
 
-/* Adds a path, unless it is in the list, and takes ownership of it. */
+/* Adds a path, unless it is NULL, or in the list. */
 static void add_outside(char *paths[NVRTC_OUTSIDE], size_t *count, char *path)
 {
-	for (size_t i = 0; i < *count; i++)
-		if (!strcmp(paths[i], path)) {
-			mem_free(path);
+	for (size_t i = 0; path && i < *count; i++)
+		if (!strcmp(paths[i], path))
 			return;
-		}
-	paths[(*count)++] = path;
+	if (path)
+		paths[(*count)++] = path;
 }
 
-size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE])
+size_t find_nvrtc_outside(void *owner, char *ret_paths[NVRTC_OUTSIDE])
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"}, *const names[] = {
 																		   "libnvrtc.so.13",
@@ -159,29 +141,20 @@ size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE])
 	char *path;
 
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-		char *root = os_env(variables[i]);
-
-		named = named || root;
-		mem_free(root);
-		if (library_kind_of_variable(&nvrtc_kind, variables[i], &path))
-			add_outside(ret_paths, &count, path);
+		named = arena_keep(owner, os_env(variables[i])) || named;
+		add_outside(ret_paths, &count, library_of_variable(owner, &nvrtc_kind, variables[i]));
 	}
-	path = named ? NULL : os_cuda_toolkit(0, 0);
-	if (path) {
-		char *file;
-
-		if (library_kind_below(&nvrtc_kind, path, &file))
-			add_outside(ret_paths, &count, file);
-		mem_free(path);
-	}
+	path = named ? NULL : arena_keep(owner, os_cuda_toolkit(0, 0));
+	if (path)
+		add_outside(ret_paths, &count, library_below(owner, &nvrtc_kind, path));
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (os_find_library(names[i], &path))
-			add_outside(ret_paths, &count, path);
+			add_outside(ret_paths, &count, arena_keep(owner, path));
 	return count;
 }
 
 /* Conda's NVRTC is in the environment's own folders. */
-static bool find_nvrtc_in(const char *folder, char **ret_path)
+static char *find_nvrtc_in(void *owner, const char *folder)
 {
 	static const char *const sites[] = {"site-packages", "dist-packages"};
 	const char *kind = environment_kind(folder);
@@ -189,48 +162,45 @@ static bool find_nvrtc_in(const char *folder, char **ret_path)
 
 	for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
 		may = may || !strcmp(os_base_name(folder), sites[i]);
-	return may && library_kind_below(&nvrtc_kind, folder, ret_path);
+	return may ? library_below(owner, &nvrtc_kind, folder) : NULL;
 }
 
-bool find_nvrtc_beside(const char *path, char **ret_path)
+char *find_nvrtc_beside(void *owner, const char *path)
 {
 	enum { MOST_ABOVE = 64 }; /* no environment has a file deeper */
-	char *named = os_dir_name(path), *folder;
-	bool has = false, more = !os_real_path(NULL, named, &folder);
+	char *folder, *above, *found = NULL;
 
-	mem_free(named);
-	for (int levels = 1; more; levels++) {
-		char *above = os_dir_name(folder);
-
-		has = find_nvrtc_in(folder, ret_path);
-		more = !has && levels < MOST_ABOVE && strcmp(above, folder) != 0;
-		mem_free(folder);
-		folder = above;
-		if (!more)
-			mem_free(folder);
+	if (os_real_path(NULL, arena_keep(owner, os_dir_name(path)), &folder))
+		return NULL;
+	(void)arena_keep(owner, folder);
+	for (int levels = 0; levels < MOST_ABOVE && !found; levels++, folder = above) {
+		found = find_nvrtc_in(owner, folder);
+		above = arena_keep(owner, os_dir_name(folder));
+		if (!strcmp(above, folder))
+			break;
 	}
-	return has;
+	return found;
 }
 
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path)
 {
 	const struct package_fact *package;
-	char *path = NULL, *newest;
-	bool found = false;
+	void *owner = arena_open(0);
+	const char *newest = name ? NULL : arena_keep(owner, os_cuda_toolkit(0, 0)),
+			   *path = name ? library_named(err, owner, &nvrtc_kind, name) : NULL;
 
-	if (name)
-		return library_kind_named(err, &nvrtc_kind, name, ret_path);
-	for (size_t at = 0; !found && (package = package_fact_next(nvrtc_kind.brought, &at));)
-		found = library_kind_of_package(NULL, &nvrtc_kind, package->name, &path);
-	if (!found)
-		found = library_kind_of_variable(&nvrtc_kind, "CUDA_HOME", &path) ||
-				library_kind_of_variable(&nvrtc_kind, "CUDA_PATH", &path);
-	newest = found ? NULL : os_cuda_toolkit(0, 0);
-	found = found || (newest && library_kind_below(&nvrtc_kind, newest, &path));
-	mem_free(newest);
-	if (found)
-		*ret_path = path;
-	else
+	for (size_t at = 0; !name && !path && (package = package_fact_next(nvrtc_kind.brought, &at));)
+		path = library_of_package(NULL, owner, &nvrtc_kind, package->name);
+	if (!name && !path)
+		path = library_of_variable(owner, &nvrtc_kind, "CUDA_HOME");
+	if (!name && !path)
+		path = library_of_variable(owner, &nvrtc_kind, "CUDA_PATH");
+	if (!path && newest)
+		path = library_below(owner, &nvrtc_kind, newest);
+	if (path)
+		*ret_path = mem_string(path);
+	else if (!name)
 		error_set(err, JW_ERR_NOT_FOUND, "no NVRTC in the environment or a toolkit");
-	return found ? 0 : -1;
+	jw_result_free(owner);
+	return path ? 0 : -1;
 }

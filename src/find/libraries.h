@@ -15,25 +15,25 @@ struct library_kind {
 	const char *const *folders;   /* folders below an environment's packages; NULL at the end */
 };
 
-/* Searches a toolkit, an environment, a wheel's folder, or the folder itself. For all functions
- * here, the caller frees *ret_path. */
-bool library_kind_below(const struct library_kind *kind, const char *root, char **ret_path);
-/* Searches a package of the active environment, and the packages that it requires. */
-bool library_kind_of_package(struct jw_error *err, const struct library_kind *kind,
-							 const char *name, char **ret_path);
-/* Finds the library that a user names by a file, a folder or a package. JW_ERR_NOT_FOUND. */
-int library_kind_named(struct jw_error *err, const struct library_kind *kind, const char *name,
-					   char **ret_path);
-/* Searches the folder in CUDA_HOME or CUDA_PATH. */
-bool library_kind_of_variable(const struct library_kind *kind, const char *variable,
-							  char **ret_path);
+/* Returns the library in a toolkit, an environment, a wheel's folder, or the folder itself; NULL if
+ * there is none. For all functions here, `owner` keeps the path (base/arena.h). */
+char *library_below(void *owner, const struct library_kind *kind, const char *root);
+/* Returns that of a package of the active environment, and of the packages that it requires. */
+char *library_of_package(struct jw_error *err, void *owner, const struct library_kind *kind,
+						 const char *name);
+/* Returns the library that a user names by a file, a folder or a package. NULL: JW_ERR_NOT_FOUND.
+ */
+char *library_named(struct jw_error *err, void *owner, const struct library_kind *kind,
+					const char *name);
+/* Returns that of the folder in CUDA_HOME or CUDA_PATH. */
+char *library_of_variable(void *owner, const struct library_kind *kind, const char *variable);
 
 /* Finds the NVRTCs outside environments: those of CUDA_HOME and CUDA_PATH, else that of
  * /usr/local/cuda, and those that a program gets by name (os_find_library). Returns how many there
- * are; the caller frees each. */
+ * are. */
 enum { NVRTC_OUTSIDE = 8 };
-size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE]);
+size_t find_nvrtc_outside(void *owner, char *ret_paths[NVRTC_OUTSIDE]);
 
-/* Finds the NVRTC of the environment in whose site-packages a file lies, active or not; false if
- * there is none in the 64 folders above. The caller frees the path. */
-bool find_nvrtc_beside(const char *path, char **ret_path);
+/* Returns the NVRTC of the environment in whose site-packages a file lies, active or not; NULL if
+ * there is none in the 64 folders above. */
+char *find_nvrtc_beside(void *owner, const char *path);

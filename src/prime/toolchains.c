@@ -451,9 +451,7 @@ static bool check_inside(const char *path, struct beside *beside, const struct j
 	}
 	folder = arena_keep(result, os_dir_name(path));
 	if (!beside->folder || strcmp(beside->folder, folder) != 0) {
-		*beside = (struct beside){.folder = folder};
-		if (find_nvrtc_beside(path, &beside->nvrtc))
-			(void)arena_keep(result, beside->nvrtc);
+		*beside = (struct beside){folder, find_nvrtc_beside(result, path)};
 	}
 	if (beside->nvrtc)
 		check_nvrtc(&(struct jw_found_file){.path = beside->nvrtc}, driver, result);
@@ -465,10 +463,10 @@ static bool check_inside(const char *path, struct beside *beside, const struct j
 static void check_outside(const struct jw_driver *driver, struct jw_check_result *result)
 {
 	char *paths[NVRTC_OUTSIDE];
-	const size_t count = find_nvrtc_outside(paths);
+	const size_t count = find_nvrtc_outside(result, paths);
 
 	for (size_t i = 0; i < count; i++)
-		check_nvrtc(&(struct jw_found_file){.path = arena_keep(result, paths[i])}, driver, result);
+		check_nvrtc(&(struct jw_found_file){.path = paths[i]}, driver, result);
 }
 
 /* Checks the NVRTCs of files that were named without their environment: that of the environment in
