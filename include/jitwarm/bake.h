@@ -29,11 +29,12 @@ struct jw_bake_drivers {
 };
 
 struct jw_bake_file {
-	char *path;   /* the library, or the package that contains it */
-	char *member; /* the name in a wheel; NULL for a file, or if `failed` is about the whole package
-				   */
-	char *output; /* the copy, or the new package; NULL if none was written (see `failed`), or there
-					 was nothing to bake */
+	char *path; /* the library, or the package that contains it */
+	const char
+		*member; /* the name in a wheel; NULL for a file, or if `failed` is about the whole package
+				  */
+	const char *output; /* the copy, or the new package; NULL if none was written (see `failed`), or
+					 there was nothing to bake */
 	/* The numbers of containers; each counts once for each GPU architecture. */
 	size_t modules; /* containers that the driver would compile, and results of device linking
 					   that the CUDA runtime would link: the sum of the next five */
@@ -101,10 +102,9 @@ int jw_bake_check(struct jw_error *err, const struct jw_bake_options *options);
  * others are not copied. A copy has the library's size, or is longer if containers were moved, and
  * appears complete or not at all. Errors as for jw_bake_check and jw_prime, and JW_ERR_UNSUPPORTED
  * if the form of the driver's cache is unknown. The caller frees *ret_result with
- * jw_bake_result_free. */
+ * jw_result_free. */
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result);
-void jw_bake_result_free(struct jw_bake_result *result);
 
 /* ---- verifies that nothing is compiled */
 

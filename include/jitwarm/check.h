@@ -178,9 +178,8 @@ struct jw_check_result {
  * it. JW_ERR_NOT_FOUND if there is no GPU to ask about; JW_ERR_USAGE if `driver` is not a version,
  * or there are more than 32 GPU architectures; JW_ERR_UNSUPPORTED if the driver does not run one of
  * `targets`; JW_ERR_LIMIT for more files or modules than a plan may have; JW_ERR_IO if a disk
- * fails; JW_ERR_INTERRUPTED. The caller frees the result with jw_check_result_free. */
+ * fails; JW_ERR_INTERRUPTED. The caller frees the result with jw_result_free. */
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result);
-void jw_check_result_free(struct jw_check_result *result);
 
 #endif

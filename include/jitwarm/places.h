@@ -37,9 +37,8 @@ struct jw_places_options {
 /* Finds the places. The usual places are a table (docs/commands.md), conda's list of environments,
  * Windows' registered Pythons, and folders near the top of the account's own. A folder in which
  * there is no environment is a place itself. -1 with JW_ERR_INTERRUPTED, or for a folder that
- * cannot be examined. The caller frees the list with jw_places_free. */
+ * cannot be examined. The caller frees the list with jw_result_free. */
 int jw_places_find(struct jw_error *err, const struct jw_places_options *options,
 				   struct jw_places **ret_places);
-void jw_places_free(struct jw_places *places);
 
 #endif

@@ -279,7 +279,7 @@ struct jw_prime_options {
 
 /* Primes the live cache of `system` for its GPUs, with workers that `system->worker` starts.
  * Returns 0 if the run ended, with the outcome in *ret_result; the reason of an early end is in
- * jw_prime_compiled.stopped. The caller frees the result with jw_prime_result_free. If the run is
+ * jw_prime_compiled.stopped. The caller frees the result with jw_result_free. If the run is
  * interrupted or killed, the cache is sound, and the next run continues from there.
  *
  * Fails if the run could not begin. JW_ERR_USAGE: `system` names no worker (and this is not a dry
@@ -293,6 +293,5 @@ struct jw_prime_options {
  * missing. */
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
-void jw_prime_result_free(struct jw_prime_result *result);
 
 #endif

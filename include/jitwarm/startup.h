@@ -69,7 +69,7 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
 /* Lists the services for which jitwarm has installed a unit. The caller frees the list with
- * jw_lines_free. */
+ * jw_result_free. */
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count);
 
 /* ---- whether anything has changed since the last run */

@@ -7,8 +7,8 @@
 #include "bake/bake_wheel.h"
 #include "bake/baking.h"
 #include "bake/library_owner.h"
+#include "base/arena.h"
 #include "base/cancel.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "code/release.h"
 #include "code/target_names.h"
@@ -23,15 +23,13 @@
 /* Returns the library's folder without links and "..", with the library's name: a copy has the name
  * under which a program loads the library, and lies in the output folder, no matter how the library
  * was named. NULL if there is no such folder. */
-static char *place_of_library(struct jw_error *err, const char *path)
+static char *place_of_library(struct jw_error *err, void *owner, const char *path)
 {
-	char *folder = os_dir_name(path), *real = NULL, *place = NULL;
+	char *real;
 
-	if (!os_real_path(err, folder, &real))
-		place = os_join(real, os_base_name(path));
-	mem_free(folder);
-	mem_free(real);
-	return place;
+	if (os_real_path(err, arena_keep(owner, os_dir_name(path)), &real))
+		return NULL;
+	return arena_keep(owner, os_join(arena_keep(owner, real), os_base_name(path)));
 }
 
 /* Returns the length of the path of the innermost folder that contains all of them, with its
@@ -262,7 +260,7 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	bake->result->uncompiled_why = primed->compile.stopped;
 	if (primed->compile.failure_count)
 		describe_failure(&bake->result->uncompiled_why, &primed->compile.failures[0]);
-	jw_prime_result_free(primed);
+	jw_result_free(primed);
 	return 0;
 }
 
@@ -346,25 +344,22 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 								   .packing = options->packing,
 								   .context = options->packing_context,
 								   .only_check = only_check};
-	char *folder = NULL, *below;
-	int result;
+	const char *below;
 
 	if (!options->dry_run) {
-		below = mem_string_n(place, (size_t)(os_base_name(place) - place));
-		folder = *below ? os_join(options->output, below) : mem_string(options->output);
-		mem_free(below);
+		below =
+			arena_keep(bake->result, mem_string_n(place, (size_t)(os_base_name(place) - place)));
+		job.folder =
+			*below ? arena_keep(bake->result, os_join(options->output, below)) : options->output;
 	}
-	job.folder = folder;
-	result = bake_package(err, &job, files);
-	mem_free(folder);
-	return result;
+	return bake_package(err, &job, files);
 }
 
 /* Finds out whether nothing of a file would be baked; then nothing of it is compiled either. */
 static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					  const char *place, bool *ret_refused)
 {
-	struct bake_files files = {0};
+	struct bake_files files = {.owner = bake->result};
 	int result;
 
 	if (!bake_is_package(found->path)) {
@@ -373,7 +368,6 @@ static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_f
 	}
 	result = bake_found_package(err, bake, found, place, /* only_check= */ true, &files);
 	*ret_refused = files.count > 0;
-	bake_files_free(&files);
 	return result;
 }
 
@@ -381,7 +375,7 @@ static int compile_accepted(struct jw_error *err, struct bake *bake, char *const
 							size_t common)
 {
 	const struct jw_found *found = bake->options->found;
-	const char **paths = mem_array(found->file_count, sizeof *paths);
+	const char **paths = arena_array(bake->result, found->file_count, sizeof *paths);
 	size_t count = 0;
 	int result = 0;
 
@@ -394,7 +388,6 @@ static int compile_accepted(struct jw_error *err, struct bake *bake, char *const
 	}
 	if (!result && count)
 		result = compile_cold(err, bake, paths, count);
-	mem_free(paths);
 	return result;
 }
 
@@ -403,35 +396,29 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 					  const char *place)
 {
 	const struct jw_bake_options *options = bake->options;
-	struct jw_bake_file file = {0};
-	char *output;
-	int result;
+	struct jw_bake_file file = {.path = arena_string(bake->result, found->path)};
+	const char *output;
 
 	if (bake_is_package(found->path))
 		return bake_found_package(err, bake, found, place, /* only_check= */ false, &bake->files);
-	output = options->dry_run ? NULL : os_join(options->output, place);
-	file.path = mem_string(found->path);
-	result = bake_one(err, bake, found, output, &file);
-	mem_free(output);
+	output = options->dry_run ? NULL : arena_keep(bake->result, os_join(options->output, place));
+	if (bake_one(err, bake, found, output, &file))
+		return -1;
 	bake->files.images += file.size_before_bytes > 0;
-	if (!result && (file.modules || file.failed.code)) {
+	if (file.modules || file.failed.code)
 		bake_files_add(&bake->files, &file);
-		return 0;
-	}
-	mem_free(file.path);
-	mem_free(file.output);
-	return result;
+	return 0;
 }
 
 static int bake_all(struct jw_error *err, struct bake *bake)
 {
 	const struct jw_found *found = bake->options->found;
-	char **places = mem_array(found->file_count, sizeof *places);
+	char **places = arena_array(bake->result, found->file_count, sizeof *places);
 	size_t common = 0, count = 0;
 	int result = 0;
 
 	for (; !result && count < found->file_count; count++) {
-		places[count] = place_of_library(err, found->files[count].path);
+		places[count] = place_of_library(err, bake->result, found->files[count].path);
 		if (!places[count])
 			result = -1;
 	}
@@ -445,9 +432,6 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 		result = compile_accepted(err, bake, places, common);
 	for (size_t i = 0; !result && i < count; i++)
 		result = bake_found(err, bake, &found->files[i], places[i] + common);
-	for (size_t i = 0; i < count; i++)
-		mem_free(places[i]);
-	mem_free(places);
 	return result;
 }
 
@@ -468,9 +452,9 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	bake.linker.most = system->driver.version.cuda;
 	bake.profile = profile_of_system(system);
 	bake.code_cuda = bake.profile.driver.cuda;
-	bake.result = made = mem_alloc(sizeof *made);
+	bake.result = bake.files.owner = bake.linker.owner = made = arena_open(sizeof *made);
 	made->driver = bake.profile.driver;
-	made->targets = mem_array(system->gpu_count, sizeof *made->targets);
+	made->targets = arena_array(made, system->gpu_count, sizeof *made->targets);
 	made->target_count = jw_system_targets(system, made->targets, system->gpu_count);
 	if (made->target_count > ANALYSE_MAX_TARGETS)
 		result = error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
@@ -487,17 +471,8 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	made->file_count = bake.files.count;
 	made->images = bake.files.images;
 	if (result)
-		jw_bake_result_free(made);
+		jw_result_free(made);
 	else
 		*ret_result = made;
 	return result;
-}
-
-void jw_bake_result_free(struct jw_bake_result *result)
-{
-	if (!result)
-		return;
-	bake_files_free(&(struct bake_files){.items = result->files, .count = result->file_count});
-	mem_free(result->targets);
-	mem_free(result);
 }

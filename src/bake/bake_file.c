@@ -188,7 +188,7 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 		return 0;
 	if (baking_output_finish(err, baking, &file->size_after_bytes))
 		return -1;
-	file->output = mem_string(baking->job->output);
+	file->output = baking->job->output;
 	return 0;
 }
 

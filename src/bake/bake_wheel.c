@@ -12,6 +12,7 @@
 #include "bake/library_owner.h"
 #include "bake/package_row.h"
 #include "bake/wheel_edit.h"
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -32,8 +33,8 @@ enum {
 static const char info_end[] = ".dist-info/", data_end[] = ".data/";
 
 struct wheel_member {
-	char *row;   /* its row of RECORD; NULL if not listed */
-	char *baked; /* its new file in the run's folder; NULL if unchanged */
+	char *row;         /* its row of RECORD; NULL if not listed */
+	const char *baked; /* its new file in the run's folder; NULL if unchanged */
 	uint8_t before[SHA256];
 };
 
@@ -88,18 +89,16 @@ static int find_stem(struct jw_error *err, struct wheel *wheel)
 	}
 	if (!first)
 		return error_set(err, JW_ERR_FORMAT, "is not a wheel: it has no folder .dist-info");
-	wheel->stem = mem_string_n(first, stem_length(first));
-	wheel->package = mem_string_n(first, strcspn(wheel->stem, "-"));
+	wheel->stem = arena_keep(wheel, mem_string_n(first, stem_length(first)));
+	wheel->package = arena_keep(wheel, mem_string_n(first, strcspn(wheel->stem, "-")));
 	return 0;
 }
 
-static int find_own(struct jw_error *err, const struct wheel *wheel, const char *name,
-					size_t *ret_index)
+static int find_own(struct jw_error *err, struct wheel *wheel, const char *name, size_t *ret_index)
 {
-	char *path = mem_printf("%s%s%s", wheel->stem, info_end, name);
-	const struct zip_member *member = zip_directory_find(&wheel->directory, path);
+	const struct zip_member *member = zip_directory_find(
+		&wheel->directory, arena_printf(wheel, "%s%s%s", wheel->stem, info_end, name));
 
-	mem_free(path);
 	if (!member)
 		return error_set(err, JW_ERR_FORMAT, "is not a wheel: it has no %s", name);
 	*ret_index = (size_t)(member - wheel->directory.members);
@@ -107,14 +106,14 @@ static int find_own(struct jw_error *err, const struct wheel *wheel, const char 
 }
 
 /* Returns a name in STEM.dist-info/ or STEM.data/ with the new stem. */
-static char *new_name(const struct wheel *wheel, const char *name)
+static const char *new_name(struct wheel *wheel, const char *name)
 {
 	const size_t length = strlen(wheel->stem);
 
 	if (text_starts(name, wheel->stem) &&
 		(text_starts(name + length, info_end) || text_starts(name + length, data_end)))
-		return mem_printf("%s%s", wheel->new_stem, name + length);
-	return mem_string(name);
+		return arena_printf(wheel, "%s%s", wheel->new_stem, name + length);
+	return name;
 }
 
 /* Writes METADATA and names with the version whose label has the GPUs. */
@@ -122,7 +121,7 @@ static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 {
 	const struct bake_package_job *job = wheel->job;
 	struct buf metadata = {0};
-	char *old = NULL, *version = NULL, *name = NULL;
+	const char *old, *version, *name = NULL;
 	int result = -1;
 
 	if (zip_member_read(err, &wheel->map, &wheel->directory.members[wheel->metadata],
@@ -131,16 +130,15 @@ static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 	wheel->nvidia = library_owner_is_nvidia(&metadata);
 	(void)crypto_hash_sha256(wheel->members[wheel->metadata].before, metadata.data, metadata.size);
 	wheel->new_metadata = BUF_MAX(METADATA_MAX_BYTES);
-	if ((old = wheel_edit_old_version(err, &metadata)) &&
-		(version = wheel_edit_version(err, old, job->file.targets, job->file.target_count)) &&
-		(wheel->new_stem = wheel_edit_stem(err, wheel->stem, old, version)) &&
-		(name = wheel_edit_file_name(err, os_base_name(job->path), old, version)))
+	if ((old = arena_keep(wheel, wheel_edit_old_version(err, &metadata))) &&
+		(version = arena_keep(
+			 wheel, wheel_edit_version(err, old, job->file.targets, job->file.target_count))) &&
+		(wheel->new_stem = arena_keep(wheel, wheel_edit_stem(err, wheel->stem, old, version))) &&
+		(name =
+			 arena_keep(wheel, wheel_edit_file_name(err, os_base_name(job->path), old, version))))
 		result = wheel_edit_metadata(err, &metadata, version, &wheel->new_metadata);
 	if (!result && job->folder)
-		wheel->output = os_join(job->folder, name);
-	mem_free(name);
-	mem_free(version);
-	mem_free(old);
+		wheel->output = arena_keep(wheel->files->owner, os_join(job->folder, name));
 	buf_free(&metadata);
 	return result;
 }
@@ -171,7 +169,7 @@ static int take_wheel_row(struct jw_error *err, void *context, const char *path,
 	at = &wheel->members[member - wheel->directory.members].row;
 	if (*at)
 		return error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s twice", path);
-	*at = mem_string(row);
+	*at = arena_string(wheel, row);
 	return 0;
 }
 
@@ -180,7 +178,7 @@ static int take_rows(struct jw_error *err, struct wheel *wheel)
 	struct buf record = {0};
 	int result;
 
-	wheel->members = mem_array(wheel->directory.count, sizeof *wheel->members);
+	wheel->members = arena_array(wheel, wheel->directory.count, sizeof *wheel->members);
 	if (zip_member_read(err, &wheel->map, &wheel->directory.members[wheel->record],
 						RECORD_MAX_BYTES, &record))
 		return -1;
@@ -224,28 +222,9 @@ static int put_wheel_row(struct jw_error *err, struct wheel *wheel, const char *
 	return result;
 }
 
-/* Drops the files from number `from` on. */
-static void drop_files(struct bake_files *files, size_t from)
-{
-	for (; files->count > from; files->count--) {
-		struct jw_bake_file *file = &files->items[files->count - 1];
-
-		mem_free(file->path);
-		mem_free(file->member);
-		mem_free(file->output);
-	}
-}
-
-void bake_files_free(struct bake_files *files)
-{
-	drop_files(files, 0);
-	mem_free(files->items);
-	*files = (struct bake_files){0};
-}
-
 void bake_files_add(struct bake_files *files, const struct jw_bake_file *file)
 {
-	(void)VEC_ROOM(NULL, files->items, files->capacity, files->count, SIZE_MAX);
+	(void)ARENA_ROOM(NULL, files->owner, files->items, files->capacity, files->count, SIZE_MAX);
 	files->items[files->count++] = *file;
 }
 
@@ -294,7 +273,7 @@ static int unpack_member(struct jw_error *err, struct wheel *wheel, size_t index
 }
 
 static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index, char *path,
-						 char *output)
+						 const char *output)
 {
 	const struct bake_package_job *job = wheel->job;
 	const char *name = wheel->directory.members[index].name;
@@ -316,15 +295,13 @@ static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index
 		file.failed.code != JW_ERR_FORMAT && file.failed.code != JW_ERR_LIMIT)
 		result = error_copy(err, &file.failed);
 	wheel->members[index].baked = result ? NULL : file.output;
-	if (result)
-		mem_free(file.output);
 	wheel->baked += wheel->members[index].baked != NULL;
 	wheel->files->images += file.size_before_bytes > 0;
 	file.output = NULL;
 	if (result || (!file.modules && !file.failed.code))
 		return result;
-	file.path = mem_string(job->path);
-	file.member = mem_string(name);
+	file.path = arena_string(wheel->files->owner, job->path);
+	file.member = arena_string(wheel->files->owner, name);
 	bake_files_add(wheel->files, &file);
 	return 0;
 }
@@ -334,19 +311,16 @@ static int bake_member(struct jw_error *err, struct wheel *wheel, size_t index)
 	const struct zip_member *member = &wheel->directory.members[index];
 	uint8_t head[KIND_HEAD];
 	const size_t size = zip_member_head(&wheel->map, member, head, sizeof head);
-	char *path, *output;
+	char *path;
 	int result;
 
 	if (index == wheel->metadata || index == wheel->record || kind_of(head, size) == KIND_NONE)
 		return 0;
-	path = os_join(wheel->run.path, "member");
-	output = mem_printf("%s.%zu", path, index);
+	path = arena_keep(wheel, os_join(wheel->run.path, "member"));
 	result = unpack_member(err, wheel, index, path);
 	if (!result)
-		result = bake_unpacked(err, wheel, index, path, output);
+		result = bake_unpacked(err, wheel, index, path, arena_printf(wheel, "%s.%zu", path, index));
 	(void)os_remove(NULL, path);
-	mem_free(output);
-	mem_free(path);
 	return result;
 }
 
@@ -470,9 +444,8 @@ static int put_member_content(struct jw_error *err, struct wheel *wheel, size_t 
 
 static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 {
-	const char *old_name = wheel->directory.members[index].name;
+	const char *old_name = wheel->directory.members[index].name, *name;
 	const bool changed = index == wheel->metadata || wheel->members[index].baked;
-	char *name;
 	uint8_t sha256[SHA256];
 	int result;
 
@@ -490,7 +463,6 @@ static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 		if (!result)
 			result = put_wheel_row(err, wheel, name, sha256);
 	}
-	mem_free(name);
 	return result;
 }
 
@@ -498,15 +470,13 @@ static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 static int write_wheel_record(struct jw_error *err, struct wheel *wheel)
 {
 	const struct zip_member *record = &wheel->directory.members[wheel->record];
-	char *name = new_name(wheel, record->name);
-	int result = put_wheel_row(err, wheel, name, NULL);
+	const char *name = new_name(wheel, record->name);
 
-	if (!result)
-		result = begin_member(err, wheel, record, name, wheel->new_record.size);
-	if (!result)
-		result = put_packed(err, wheel, wheel->new_record.data, wheel->new_record.size);
-	mem_free(name);
-	return result;
+	return put_wheel_row(err, wheel, name, NULL) ||
+				   begin_member(err, wheel, record, name, wheel->new_record.size) ||
+				   put_packed(err, wheel, wheel->new_record.data, wheel->new_record.size)
+			   ? -1
+			   : 0;
 }
 
 static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
@@ -553,7 +523,7 @@ static int write_wheel(struct jw_error *err, struct wheel *wheel)
 	struct os_map made;
 	int result;
 
-	wheel->path = os_join(wheel->run.path, "wheel");
+	wheel->path = arena_keep(wheel, os_join(wheel->run.path, "wheel"));
 	if (os_file_open(err, wheel->path, OS_OPEN_CREATE, &wheel->file))
 		return -1;
 	result = write_wheel_members(err, wheel);
@@ -622,21 +592,12 @@ static int bake_wheel(struct jw_error *err, struct wheel *wheel)
 
 static void close_wheel(struct wheel *wheel)
 {
-	for (size_t i = 0; wheel->members && i < wheel->directory.count; i++) {
-		mem_free(wheel->members[i].row);
-		mem_free(wheel->members[i].baked);
-	}
-	mem_free(wheel->members);
-	mem_free(wheel->stem);
-	mem_free(wheel->new_stem);
-	mem_free(wheel->package);
-	mem_free(wheel->output);
-	mem_free(wheel->path);
 	buf_free(&wheel->new_metadata);
 	buf_free(&wheel->new_record);
 	zip_directory_free(&wheel->directory);
 	os_map_close(&wheel->map);
 	run_folder_remove(&wheel->run);
+	jw_result_free(wheel);
 }
 
 bool bake_is_package(const char *path)
@@ -656,21 +617,24 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 					 struct bake_files *files)
 {
 	const size_t first = files->count;
-	struct wheel wheel = {.job = job, .files = files};
+	struct wheel *wheel;
 	int result;
 
 	if (!text_equal_fold(job->path + strlen(job->path) - strlen(".whl"), ".whl"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "is a conda package, which jitwarm does not write: run “jitwarm bake” in "
 						 "the build step of its recipe, before conda-build writes the package");
-	result = bake_wheel(err, &wheel);
-	for (size_t i = first; !result && wheel.baked && i < files->count; i++) {
+	wheel = arena_open(sizeof *wheel);
+	wheel->job = job;
+	wheel->files = files;
+	result = bake_wheel(err, wheel);
+	for (size_t i = first; !result && wheel->baked && i < files->count; i++) {
 		struct jw_bake_file *file = &files->items[i];
 
 		if (!file->failed.code && file->baked)
-			file->output = mem_string(wheel.output);
+			file->output = wheel->output;
 	}
-	close_wheel(&wheel);
+	close_wheel(wheel);
 	return result;
 }
 
@@ -681,10 +645,10 @@ int bake_package(struct jw_error *err, const struct bake_package_job *job, struc
 
 	if (!bake_kind(&failed.failed, job, files))
 		return 0;
-	drop_files(files, first);
+	files->count = first;
 	if (failed.failed.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &failed.failed);
-	failed.path = mem_string(job->path);
+	failed.path = arena_string(files->owner, job->path);
 	bake_files_add(files, &failed);
 	return 0;
 }

@@ -20,14 +20,14 @@ struct bake_package_job {
 };
 
 struct bake_files {
+	void *owner; /* of the items and their texts (base/arena.h) */
 	struct jw_bake_file *items;
 	size_t count, capacity;
 	size_t images; /* the files with device code, also those that are no item */
 };
 
-/* Adds an item and takes ownership of its texts. */
+/* Adds an item, whose texts the owner has. */
 void bake_files_add(struct bake_files *files, const struct jw_bake_file *file);
-void bake_files_free(struct bake_files *files);
 
 /* Returns whether the name is a package's, even of one that cannot be baked. */
 bool bake_is_package(const char *path);

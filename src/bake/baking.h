@@ -1,17 +1,31 @@
-/* Private to the bake of one library: its state, and the content of its containers for each GPU. */
+/* The bake of one library: its job, its state, and the content of its containers for each GPU. */
 #pragma once
 
 #include <jitwarm/bake.h>
 #include <jitwarm/compiler.h>
 
-#include "bake/bake_file.h"
 #include "bake/baked_copy.h"
 #include "bake/container_edit.h"
 #include "bake/grow.h"
+#include "bake/linker.h"
 #include "base/buf.h"
+#include "cache/profile.h"
 #include "code/devcode.h"
 #include "code/write.h"
 #include "plan/analyse.h"
+
+struct bake_file_job {
+	const struct jw_system *system; /* the system whose driver links; NULL to link nothing */
+	struct linker *linker;          /* links the objects */
+	const char *cache_dir;          /* the cache whose entries supply the code */
+	const struct cache_profile *profile;
+	/* The CUDA version of the compiler of that code (1000 * major + 10 * minor). */
+	uint32_t code_cuda;
+	const struct jw_target *targets; /* one for each GPU */
+	size_t target_count;
+	const char *output; /* the copy's path; NULL only to count */
+	struct jw_cancel cancel;
+};
 
 /* The place of a container, and its use. */
 struct bake_place {

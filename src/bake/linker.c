@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/packages.h"
 #include "base/text.h"
 #include "code/release.h"
@@ -11,7 +11,7 @@
 #include "driver/driver_session.h"
 #include "driver/nvjitlink.h"
 #include "driver/task.h"
-#include "find/named_paths.h"
+#include "find/libraries.h"
 #include "os/file.h"
 #include "os/process.h"
 
@@ -77,8 +77,8 @@ static bool is_known_linker(const struct linker *linker, const char *path)
 	return false;
 }
 
-/* Adds a library, keeps the list sorted, and takes ownership of the path. */
-static void add_library(struct linker *linker, char *path, uint32_t cuda)
+/* Adds a library, and keeps the list sorted. */
+static void add_library(struct linker *linker, const char *path, uint32_t cuda)
 {
 	size_t at = linker->count++;
 
@@ -87,26 +87,22 @@ static void add_library(struct linker *linker, char *path, uint32_t cuda)
 	linker->items[at] = (struct linker_library){path, cuda};
 }
 
-/* Adds a library that can be used, skips others, and takes ownership of the path. */
-static int try_library(struct jw_error *err, struct linker_search *search, char *path)
+/* Adds a library that can be used; skips others, and NULL. */
+static int try_library(struct jw_error *err, struct linker_search *search, const char *path)
 {
 	struct linker *linker = search->linker;
 	const struct driver_query ask = {
 		.worker = search->system->worker, .limit_s = ASK_LIMIT_S, .cancel = search->cancel};
 	struct jw_error why = {0};
-	char *real = NULL;
 	uint32_t cuda = 0;
-	int result = os_real_path(&why, path, &real);
 	bool names;
+	char *real;
 
-	mem_free(path);
-	if (result || is_known_linker(linker, real) || linker->count == LINKER_MAX) {
-		mem_free(real);
+	if (!path || os_real_path(&why, path, &real) ||
+		is_known_linker(linker, arena_keep(linker->owner, real)) || linker->count == LINKER_MAX)
 		return 0;
-	}
-	result = linker_ask(&why, real, search->system->gpus[0].target, search->folder.path, ask, &cuda,
-						NULL);
-	if (!result) {
+	if (!linker_ask(&why, real, search->system->gpus[0].target, search->folder.path, ask, &cuda,
+					NULL)) {
 		add_library(linker, real, cuda);
 		return 0;
 	}
@@ -114,17 +110,17 @@ static int try_library(struct jw_error *err, struct linker_search *search, char 
 	if (!linker->why.code)
 		error_set(&linker->why, why.code, "%s%s%s", names ? "" : real, names ? "" : ": ",
 				  why.message);
-	mem_free(real);
 	return why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
 }
 
+/* Tries the library below a folder, which the linker's owner then has; none below NULL. */
 static int try_below(struct jw_error *err, struct linker_search *search, char *root)
 {
-	char *path = NULL;
-	const bool found = root && library_kind_below(&linker_kind, root, &path);
+	void *owner = search->linker->owner;
 
-	mem_free(root);
-	return found ? try_library(err, search, path) : 0;
+	return arena_keep(owner, root)
+			   ? try_library(err, search, library_below(owner, &linker_kind, root))
+			   : 0;
 }
 
 static int search_store(struct jw_error *err, struct linker_search *search)
@@ -150,15 +146,14 @@ static int search_everywhere(struct jw_error *err, struct linker_search *search)
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
 	const uint32_t last = search->linker->most ? search->linker->most : gpu_newest_cuda();
 	const struct package_fact *package;
+	void *owner = search->linker->owner;
 	int result = search_store(err, search);
-	char *path;
 
 	for (size_t at = 0; !result && (package = package_fact_next(linker_kind.brought, &at));)
-		if (library_kind_of_package(NULL, &linker_kind, package->name, &path))
-			result = try_library(err, search, path);
+		result =
+			try_library(err, search, library_of_package(NULL, owner, &linker_kind, package->name));
 	for (size_t i = 0; !result && i < sizeof variables / sizeof *variables; i++)
-		if (library_kind_of_variable(&linker_kind, variables[i], &path))
-			result = try_library(err, search, path);
+		result = try_library(err, search, library_of_variable(owner, &linker_kind, variables[i]));
 	for (uint32_t cuda = NVJITLINK_FIRST_CUDA; !result && cuda <= last; cuda += 10)
 		result = try_below(err, search, os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10));
 	return result ? result : try_below(err, search, os_cuda_toolkit(0, 0));
@@ -166,19 +161,17 @@ static int search_everywhere(struct jw_error *err, struct linker_search *search)
 
 int linker_named(struct jw_error *err, const char *name)
 {
-	char *path;
+	void *owner = arena_open(0);
+	const bool there = library_named(err, owner, &linker_kind, name);
 
-	if (library_kind_named(err, &linker_kind, name, &path))
-		return -1;
-	mem_free(path);
-	return 0;
+	jw_result_free(owner);
+	return there ? 0 : -1;
 }
 
 int linker_search(struct jw_error *err, struct linker *linker, const struct jw_system *system,
 				  const struct jw_cancel *cancel)
 {
 	struct linker_search search = {.linker = linker, .system = system, .cancel = cancel};
-	char *path = NULL;
 	int result;
 
 	if (linker->looked)
@@ -186,12 +179,11 @@ int linker_search(struct jw_error *err, struct linker *linker, const struct jw_s
 	if (run_folder_make(err, system->state_dir, &search.folder))
 		return -1;
 	linker->looked = true;
-	if (!linker->named)
-		result = search_everywhere(err, &search);
-	else if (library_kind_named(&linker->why, &linker_kind, linker->named, &path))
-		result = 0;
-	else
-		result = try_library(err, &search, path);
+	result =
+		!linker->named
+			? search_everywhere(err, &search)
+			: try_library(err, &search,
+						  library_named(&linker->why, linker->owner, &linker_kind, linker->named));
 	run_folder_remove(&search.folder);
 	if (!result && linker->named && !linker->count)
 		result = error_copy(err, &linker->why);
@@ -272,9 +264,6 @@ int linker_ask_driver(struct jw_error *err, struct linker *linker, const struct 
 
 void linker_free(struct linker *linker)
 {
-	for (size_t i = 0; i < linker->count; i++)
-		mem_free(linker->items[i].path);
-	linker->count = 0;
 	close_driver(linker);
 	run_folder_remove(&linker->folder);
 }

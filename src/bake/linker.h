@@ -14,14 +14,15 @@
 enum { LINKER_MAX = 64, LINKER_LIMIT_S = 300 };
 
 struct linker_library {
-	char *path;
+	const char *path;
 	uint32_t cuda; /* 1000 * major + 10 * minor */
 };
 
 struct driver_session;
 
-/* Valid as {0}, with the name that the user gave, or NULL. */
+/* Valid with an owner, and the name that the user gave, or NULL. */
 struct linker {
+	void *owner; /* of the paths (base/arena.h) */
 	/* The driver's worker: */
 	struct run_folder folder;
 	struct driver_session *driver;

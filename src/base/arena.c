@@ -1,6 +1,7 @@
 #include "base/arena.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 /* A piece of an arena; those of an owner follow it, the newest first. */
 struct piece {
@@ -33,6 +34,11 @@ void *arena_alloc(void *owner, size_t size)
 	return add_piece(owner, size)->bytes;
 }
 
+void *arena_array(void *owner, size_t count, size_t size)
+{
+	return arena_keep(owner, mem_array(count, size));
+}
+
 void *arena_keep(void *owner, void *pointer)
 {
 	if (pointer)
@@ -42,7 +48,9 @@ void *arena_keep(void *owner, void *pointer)
 
 char *arena_string(void *owner, const char *text)
 {
-	return arena_keep(owner, text ? mem_string(text) : NULL);
+	const size_t size = text ? strlen(text) + 1 : 0;
+
+	return text ? memcpy(arena_alloc(owner, size), text, size) : NULL;
 }
 
 char *arena_printf(void *owner, const char *format, ...)

@@ -11,6 +11,8 @@
 /* Makes `size` zeroed bytes that own what the functions below make. */
 void *arena_open(size_t size);
 void *arena_alloc(void *owner, size_t size);
+/* As mem_array. */
+void *arena_array(void *owner, size_t count, size_t size);
 /* A copy of a string; NULL if it is NULL. */
 char *arena_string(void *owner, const char *text);
 char *arena_printf(void *owner, const char *format, ...) JW_PRINTF(2, 3);

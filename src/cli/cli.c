@@ -418,7 +418,7 @@ static void read_settings(struct cli *cli)
 	const struct config_value *store;
 	const char *language;
 
-	config_read(&cli->config);
+	config_read(&cli->config, places_lift);
 	store = config_find(&cli->config, "store");
 	cli->store_folder = config_store_folder(&cli->config);
 	cli->uses_store = !store || config_is_on(store) || cli->store_folder;

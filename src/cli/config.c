@@ -2,12 +2,11 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/language.h"
 #include "cli/output.h"
-#include "cli/places.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -53,43 +52,32 @@ static const struct config_value every_setting[CONFIG_SETTINGS] = {
 
 /* Returns ~/.config/jitwarm/config, or /etc/jitwarm/config, below the tests' system root if there
  * is one. */
-static char *posix_settings(struct jw_error *err, int which)
+static char *posix_settings(struct jw_error *err, void *owner, int which)
 {
-	char *base = os_env(which ? "JITWARM_SYSTEM_ROOT" : "XDG_CONFIG_HOME"), *home = NULL, *path;
+	const char *base = arena_keep(owner, os_env(which ? "JITWARM_SYSTEM_ROOT" : "XDG_CONFIG_HOME"));
+	char *home;
 
 	if (which)
-		path = mem_printf("%s/etc/jitwarm/config", base ? base : "");
-	else if (base && os_is_absolute(base))
-		path = os_join(base, "jitwarm/config");
-	else
-		path = os_home_dir(err, &home) ? NULL : os_join(home, ".config/jitwarm/config");
-	mem_free(base);
-	mem_free(home);
-	return path;
+		return arena_printf(owner, "%s/etc/jitwarm/config", base ? base : "");
+	if (base && os_is_absolute(base))
+		return arena_keep(owner, os_join(base, "jitwarm/config"));
+	if (os_home_dir(err, &home))
+		return NULL;
+	return arena_keep(owner, os_join(arena_keep(owner, home), ".config/jitwarm/config"));
 }
 
 /* Returns the path of the account's file (0), or of the machine's (1). */
-static char *settings_path(struct jw_error *err, int which)
+static char *settings_path(struct jw_error *err, void *owner, int which)
 {
-	char *base, *path;
+	const char *base;
 
 	if (!os_is_windows)
-		return posix_settings(err, which);
-	base = os_env(which ? "ProgramData" : "APPDATA");
-	path = base ? os_join(base, "jitwarm\\config") : NULL;
-	if (!path)
-		error_set(err, JW_ERR_NOT_FOUND, "%s is not set", which ? "ProgramData" : "APPDATA");
-	mem_free(base);
-	return path;
-}
-
-/* Sets a value and takes ownership of both texts. */
-static void set_value(struct config_value *setting, char *value, char *origin)
-{
-	mem_free(setting->value);
-	mem_free(setting->origin);
-	setting->value = value;
-	setting->origin = origin;
+		return posix_settings(err, owner, which);
+	base = arena_keep(owner, os_env(which ? "ProgramData" : "APPDATA"));
+	if (base)
+		return arena_keep(owner, os_join(base, "jitwarm\\config"));
+	error_set(err, JW_ERR_NOT_FOUND, "%s is not set", which ? "ProgramData" : "APPDATA");
+	return NULL;
 }
 
 /* Removes the blanks at both ends, in place. */
@@ -121,9 +109,10 @@ static size_t setting_called(const char *name, const char **ret_meant)
 static void add_fault(struct config *config, const char *path, unsigned line, const char *text,
 					  bool no_equals)
 {
-	VEC_GROW(config->faults, config->fault_capacity, config->fault_count);
-	config->faults[config->fault_count++] =
-		(struct config_fault){mem_string(path), line, mem_string(text), no_equals};
+	if (!ARENA_ROOM(NULL, config->owner, config->faults, config->fault_capacity,
+					config->fault_count, MAX_CONFIG * FILES))
+		config->faults[config->fault_count++] = (struct config_fault){
+			arena_string(config->owner, path), line, arena_string(config->owner, text), no_equals};
 }
 
 static void read_setting_line(struct config *config, const char *path, unsigned number, char *line)
@@ -142,11 +131,12 @@ static void read_setting_line(struct config *config, const char *path, unsigned 
 	*equals = '\0';
 	name = bare(line);
 	at = setting_called(name, &nearest);
-	if (at < CONFIG_SETTINGS)
-		set_value(&config->values[at], mem_string(bare(equals + 1)),
-				  mem_printf("%s, line %u", path, number));
-	else
+	if (at < CONFIG_SETTINGS) {
+		config->values[at].value = arena_string(config->owner, bare(equals + 1));
+		config->values[at].origin = arena_printf(config->owner, "%s, line %u", path, number);
+	} else {
 		add_fault(config, path, number, name, false);
+	}
 }
 
 /* Reads a file that only root can change; on Windows, where every account may make folders in
@@ -190,21 +180,19 @@ static void read_config_file(int which, struct config *config, const char *path)
 }
 
 /* Takes the value of $JITWARM_MAX_MEM and the like, which comes before a file's value. */
-static void take_setting_variable(struct config_value *setting)
+static void take_setting_variable(void *owner, struct config_value *setting)
 {
-	char *variable =
-		setting->variable ? mem_string(setting->variable) : mem_printf("JITWARM_%s", setting->name);
+	char *variable = setting->variable ? arena_string(owner, setting->variable)
+									   : arena_printf(owner, "JITWARM_%s", setting->name);
 	char *value;
 
 	for (char *at = variable; *at; at++)
 		*at = (char)(*at == '-' ? '_' : *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
-	value = os_env(variable);
+	value = arena_keep(owner, os_env(variable));
 	if (value && *value) {
-		set_value(setting, value, variable);
-		return;
+		setting->value = value;
+		setting->origin = variable;
 	}
-	mem_free(value);
-	mem_free(variable);
 }
 
 static bool is_one_of(const char *text, const char *const words[])
@@ -256,45 +244,42 @@ static int check_setting(struct jw_error *err, const struct config_value *settin
 	return 0;
 }
 
-int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
+int config_paths(struct jw_error *err, void *owner, char **ret_account, char **ret_machine)
 {
 	struct jw_error why = {0};
 
-	*ret_account = settings_path(&why, 0);
-	*ret_machine = settings_path(err, 1);
+	*ret_account = settings_path(&why, owner, 0);
+	*ret_machine = settings_path(err, owner, 1);
 	return *ret_machine ? 0 : -1;
 }
 
-/* Applies the setting so far, which decides whether root reads the next file. */
-static void lift_door(const struct config *config)
+static bool lifts_door(const struct config *config)
 {
 	const char *nearest;
 	struct config_value setting = config->values[setting_called("trust-accounts", &nearest)];
-	char *variable = os_env("JITWARM_TRUST_ACCOUNTS");
+	char *variable = arena_keep(config->owner, os_env("JITWARM_TRUST_ACCOUNTS"));
 
 	if (variable && *variable)
 		setting.value = variable;
-	places_lift(setting.value && config_is_on(&setting));
-	mem_free(variable);
+	return setting.value && config_is_on(&setting);
 }
 
-void config_read(struct config *ret_config)
+void config_read(struct config *ret_config, void (*lift)(bool lifted))
 {
-	*ret_config = (struct config){0};
+	*ret_config = (struct config){.owner = arena_open(0)};
 	memcpy(ret_config->values, every_setting, sizeof every_setting);
-	lift_door(ret_config);
+	lift(lifts_door(ret_config));
 	for (int which = FILES - 1; which >= 0; which--) {
 		struct jw_error why = {0};
-		char *path = settings_path(&why, which);
+		const char *path = settings_path(&why, ret_config->owner, which);
 
 		/* Without a home folder there is no file in it. */
 		if (path)
 			read_config_file(which, ret_config, path);
-		mem_free(path);
-		lift_door(ret_config);
+		lift(lifts_door(ret_config));
 	}
 	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
-		take_setting_variable(&ret_config->values[i]);
+		take_setting_variable(ret_config->owner, &ret_config->values[i]);
 }
 
 static int check_config(struct jw_error *err, const struct output *output,
@@ -364,12 +349,14 @@ int config_one(struct jw_error *err, const char *name, const char *value, const 
 	const char *nearest;
 	const size_t at = setting_called(name, &nearest);
 
+	*ret_one = (struct config){.owner = arena_open(0)};
 	memcpy(ret_one->values, every_setting, sizeof every_setting);
 	if (config_has(err, name))
 		return -1;
 	if (!*value || strpbrk(value, "\r\n"))
 		return error_set(err, JW_ERR_USAGE, "%s needs a value of one line that is not empty", name);
-	set_value(&ret_one->values[at], mem_string(value), mem_string(origin));
+	ret_one->values[at].value = arena_string(ret_one->owner, value);
+	ret_one->values[at].origin = arena_string(ret_one->owner, origin);
 	return check_setting(err, &ret_one->values[at]);
 }
 
@@ -425,7 +412,8 @@ static unsigned change_lines(const char *old, const char *name, const char *valu
 int config_write(struct jw_error *err, bool machine, const char *name, const char *value,
 				 unsigned *ret_line)
 {
-	char *path = settings_path(err, machine), *folder = NULL;
+	void *owner = arena_open(0);
+	const char *path = settings_path(err, owner, machine), *folder;
 	struct buf old = {0}, text = BUF_MAX(MAX_CONFIG);
 	unsigned line = 0;
 	bool there;
@@ -436,7 +424,7 @@ int config_write(struct jw_error *err, bool machine, const char *name, const cha
 		(there && read_trusted(err, machine, path, &old)))
 		goto done;
 	line = change_lines(buf_text(&old), name, value, &text);
-	folder = os_dir_name(path);
+	folder = arena_keep(owner, os_dir_name(path));
 	if (text.overflowed)
 		error_set(err, JW_ERR_LIMIT, "%s: more than %d KiB", path, MAX_CONFIG >> 10);
 	else if (!line)
@@ -447,49 +435,30 @@ done:
 	*ret_line = line;
 	buf_free(&old);
 	buf_free(&text);
-	mem_free(folder);
-	mem_free(path);
+	jw_result_free(owner);
 	return result;
 }
 
-int config_remove(struct jw_error *err, bool dry_run, char **ret_path)
+int config_remove(struct jw_error *err, void *owner, bool dry_run, char **ret_path)
 {
 	struct jw_error why = {0};
 	struct os_stat stat;
-	char *path = settings_path(&why, 0), *folder;
-	int result = 0;
+	char *path = settings_path(&why, owner, 0);
 
 	*ret_path = NULL;
-	if (!path || os_stat(&why, path, &stat) || stat.kind == OS_DIRECTORY) {
-		mem_free(path);
+	if (!path || os_stat(&why, path, &stat) || stat.kind == OS_DIRECTORY)
 		return 0;
-	}
-	result = os_guard(err, path);
-	if (!result && !dry_run) {
-		folder = os_dir_name(path);
-		result = os_remove(err, path);
-		if (!result)
-			(void)os_remove_empty_dir(NULL, folder);
-		mem_free(folder);
-	}
-	if (result)
-		mem_free(path);
-	else
-		*ret_path = path;
-	return result;
+	if (os_guard(err, path) || (!dry_run && os_remove(err, path)))
+		return -1;
+	if (!dry_run)
+		(void)os_remove_empty_dir(NULL, arena_keep(owner, os_dir_name(path)));
+	*ret_path = path;
+	return 0;
 }
 
 void config_free(struct config *config)
 {
-	for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
-		mem_free(config->values[i].value);
-		mem_free(config->values[i].origin);
-	}
-	for (size_t i = 0; i < config->fault_count; i++) {
-		mem_free(config->faults[i].path);
-		mem_free(config->faults[i].text);
-	}
-	mem_free(config->faults);
+	jw_result_free(config->owner);
 	*config = (struct config){0};
 }
 

@@ -40,14 +40,16 @@ struct config_fault {
 };
 
 struct config {
+	void *owner; /* of all texts (base/arena.h) */
 	struct config_value values[CONFIG_SETTINGS];
 	struct config_fault *faults;
 	size_t fault_count, fault_capacity;
 };
 
-/* Reads both files and the variables, and records their faults for config_check. Always call
- * config_free. */
-void config_read(struct config *ret_config);
+/* Reads both files and the variables, and records their faults for config_check. Before each of
+ * them, `lift` gets the setting trust-accounts so far, which decides whether root reads it. Always
+ * call config_free. */
+void config_read(struct config *ret_config, void (*lift)(bool lifted));
 /* Warns of files that cannot be read, and of unknown names. JW_ERR_USAGE for a line without “=”, or
  * a value that its setting cannot have. */
 int config_check(struct jw_error *err, const struct output *output, const struct config *config);
@@ -64,11 +66,11 @@ int config_has(struct jw_error *err, const char *name);
 int config_write(struct jw_error *err, bool machine, const char *name, const char *value,
 				 unsigned *ret_line);
 /* Removes the account's file, and its folder if that is empty then. *ret_path is the file's path
- * (with `dry_run`: that of the file that would be removed), which the caller frees; NULL if there
- * is none that this account reads. */
-int config_remove(struct jw_error *err, bool dry_run, char **ret_path);
-/* Finds the paths of the files; the caller frees both. NULL for an account without a home. */
-int config_paths(struct jw_error *err, char **ret_account, char **ret_machine);
+ * (with `dry_run`: that of the file that would be removed), which `owner` keeps (base/arena.h);
+ * NULL if there is none that this account reads. */
+int config_remove(struct jw_error *err, void *owner, bool dry_run, char **ret_path);
+/* Finds the paths of the files, which `owner` keeps. NULL for an account without a home. */
+int config_paths(struct jw_error *err, void *owner, char **ret_account, char **ret_machine);
 /* Returns a setting; NULL if no setting has this name, or it is not set. */
 const struct config_value *config_find(const struct config *config, const char *name);
 bool config_is_on(const struct config_value *setting);

@@ -284,7 +284,7 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 	jw_lines_free(seen.objections, seen.objection_count);
 	mem_free(seen.doubt);
 	mem_free(seen.probe.entry);
-	jw_check_result_free(check);
+	jw_result_free(check);
 	jw_result_free(found);
 	return result;
 }

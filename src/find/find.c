@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/found.h"
-#include "find/name_decisions.h"
 #include "find/named_paths.h"
 #include "find/packages.h"
 #include "os/shell.h"
@@ -15,7 +14,7 @@
 /* The state while the names are resolved. */
 struct name_search {
 	struct found_list list;
-	struct sites environment;
+	struct sites *environment;
 	struct packages packages;
 	bool is_open;           /* the environment and its packages are open */
 	struct jw_error unread; /* why no file of the name can be looked for; no code: it can */
@@ -30,8 +29,8 @@ static int open_environment(struct jw_error *err, struct name_search *finder)
 	if (!finder->was_tried) {
 		finder->was_tried = true;
 		if (!sites_find(&finder->environment_error, &finder->list, &finder->environment)) {
-			finder->list.found->environment = mem_string(finder->environment.label);
-			if (packages_open(err, &finder->environment, &finder->packages))
+			finder->list.found->environment = mem_string(finder->environment->label);
+			if (packages_open(err, finder->environment, &finder->packages))
 				return -1;
 			finder->is_open = true;
 		}
@@ -49,8 +48,8 @@ static int take_records_of(struct jw_error *err, struct name_search *finder,
 
 	*ret_found = 0;
 	for (; at != SET_NONE; at = packages_find(&finder->packages, wanted->name, at + 1)) {
-		if (packages_take(err, &finder->packages, at, wanted->extras, &finder->list,
-						  &finder->wanted))
+		if (package_take(err, finder->environment, &finder->packages.items[at], wanted->extras,
+						 &finder->list, &finder->wanted))
 			return -1;
 		++*ret_found;
 	}
@@ -100,8 +99,7 @@ static void not_there(struct name_search *finder, const char *name,
 	char others[200] = "", index[SHELL_WORD + 80] = "", word[SHELL_WORD],
 		 wanted[2 * PACKAGE_MAX_NAME];
 	struct jw_error why;
-	const struct sites *environment = &finder->environment;
-	struct absent_facts facts = {.environment = finder->is_open};
+	const struct sites *environment = finder->environment;
 
 	if (finder->unread.code) {
 		found_trouble(&finder->list, &finder->unread);
@@ -127,43 +125,31 @@ static void not_there(struct name_search *finder, const char *name,
 	if (!strchr(asked->written, '.') && strlen(wanted) < PACKAGE_MAX_NAME)
 		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",
 						  shell_word(word, wanted));
-	facts.near = nearest.best;
-	facts.project = package;
-	facts.others = *others;
-	facts.asks_index = *index;
-	facts.installation = environment->installation;
-	switch (absent_decide(&facts)) {
-	case ABSENT_NO_ENVIRONMENT:
+	if (!finder->is_open)
 		error_set(
 			&why, JW_ERR_NOT_FOUND,
 			"%s: no such file, and no Python environment in which to look for such a package (%s)",
 			name, finder->environment_error.message);
-		break;
-	case ABSENT_NEAR:
+	else if (nearest.best)
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: no such file, and no such package in %s (did you mean %s?)", name,
 				  environment->label, nearest.best);
-		break;
-	case ABSENT_PROJECT:
+	else if (package)
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: no such file; its package is called %s, and is not in %s", name, package,
 				  environment->label);
-		break;
-	case ABSENT_OTHERS:
+	else if (*others)
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: no such file, and no such package in %s, which has %s%s", name,
 				  environment->label, others, index);
-		break;
-	case ABSENT_NOT_ACTIVE:
+	/* Most people who see this have forgotten to activate the environment that has the package. */
+	else if (*index && environment->installation)
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: not installed in %s: activate its environment or name it with -e DIR%s",
 				  name, environment->label, index);
-		break;
-	case ABSENT:
+	else
 		error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s%s", name,
 				  environment->label, index);
-		break;
-	}
 	found_trouble(&finder->list, &why);
 }
 
@@ -198,7 +184,7 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 	}
 	if (!packages_is_version(&packages->items[at], typed->version, version)) {
 		error_set(&why, JW_ERR_NOT_FOUND, "%s: version %s is installed in %s", name, version,
-				  finder->environment.label);
+				  finder->environment->label);
 		found_trouble(&finder->list, &why);
 		return 0;
 	}
@@ -293,16 +279,18 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 		/* Takes each package once: a package that another one of the same name hides is not in
 		 * use. */
 		if (packages_find(&finder->packages, name, i) == i &&
-			packages_take(err, &finder->packages, i, "", &finder->list, NULL))
+			package_take(err, finder->environment, &finder->packages.items[i], "", &finder->list,
+						 NULL))
 			return -1;
 	}
 	/* Folders that belong to the environment as a whole, after packages took their files */
-	for (size_t i = 0; i < finder->environment.count; i++)
-		if (finder->environment.items[i].whole &&
-			directory_walk(err, &finder->list, finder->environment.items[i].path, NULL, false))
+	for (size_t i = 0; i < finder->environment->count; i++)
+		if (finder->environment->items[i].whole &&
+			directory_walk(err, &finder->list, finder->environment->items[i].path, NULL, false))
 			return -1;
 	found_note(&finder->list, "looking into %s: %s, %s that may hold device code",
-			   finder->environment.label, TEXT_COUNT(finder->packages.count, "package", "packages"),
+			   finder->environment->label,
+			   TEXT_COUNT(finder->packages.count, "package", "packages"),
 			   TEXT_COUNT(finder->list.found->file_count, "file", "files"));
 	return 0;
 }
@@ -322,7 +310,7 @@ static void close_search(struct name_search *finder)
 {
 	found_close(&finder->list);
 	packages_close(&finder->packages);
-	sites_free(&finder->environment);
+	jw_result_free(finder->environment);
 	mem_free(finder->wanted.items);
 	set_free(&finder->wanted.added);
 }

@@ -8,112 +8,9 @@
 #include "base/text.h"
 #include "code/code_file.h"
 #include "find/found.h"
-#include "find/name_decisions.h"
 #include "find/packages.h"
-#include "os/env.h"
 #include "os/file.h"
-#include "os/process.h"
 #include "os/shell.h"
-
-/* Takes the newest version, which has the last name: libnvrtc.so < libnvrtc.so.11.2 <
- * libnvrtc.so.12. */
-static bool identify_member(const struct library_kind *kind, const char *folder, char **ret_path)
-{
-	struct os_names names;
-	const char *best = NULL;
-
-	if (os_list(NULL, folder, &names))
-		return false;
-	for (size_t i = 0; i < names.count; i++)
-		if (names.kinds[i] == OS_REGULAR && kind->is(names.items[i]))
-			best = names.items[i];
-	if (best)
-		*ret_path = os_join(folder, best);
-	os_names_free(&names);
-	return best;
-}
-
-static bool library_in(const struct library_kind *kind, const char *root, const char *below,
-					   char **ret_path)
-{
-	char *folder = os_join(root, below);
-	const bool found = identify_member(kind, folder, ret_path);
-
-	mem_free(folder);
-	return found;
-}
-
-bool library_kind_below(const struct library_kind *kind, const char *root, char **ret_path)
-{
-	static const char *const places[] = {"lib64",
-										 "lib",
-										 "bin",
-										 "bin/x64",
-										 "targets/x86_64-linux/lib",
-										 "targets/sbsa-linux/lib",
-										 "Library/bin",
-										 "nvidia/cu13/lib",
-										 "nvidia/cu13/bin/x86_64",
-										 "cu13/lib"};
-
-	if (identify_member(kind, root, ret_path))
-		return true;
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (library_in(kind, root, places[i], ret_path))
-			return true;
-	for (size_t i = 0; kind->folders[i]; i++)
-		if (library_in(kind, root, kind->folders[i], ret_path))
-			return true;
-	return false;
-}
-
-bool library_kind_of_package(struct jw_error *err, const struct library_kind *kind,
-							 const char *name, char **ret_path)
-{
-	struct jw_found *found = NULL;
-	bool is_there = false;
-
-	if (jw_find(err, &(struct jw_find_options){.names = &name, .name_count = 1}, &found))
-		return false;
-	for (size_t i = 0; i < found->file_count && !is_there; i++)
-		if (kind->is(os_base_name(found->files[i].path))) {
-			*ret_path = mem_string(found->files[i].path);
-			is_there = true;
-		}
-	jw_found_free(found);
-	return is_there;
-}
-
-int library_kind_named(struct jw_error *err, const struct library_kind *kind, const char *name,
-					   char **ret_path)
-{
-	struct jw_error why = {0};
-	struct os_stat stat;
-
-	if (!os_stat(NULL, name, &stat)) {
-		if (stat.kind == OS_DIRECTORY && library_kind_below(kind, name, ret_path))
-			return 0;
-		if (stat.kind == OS_REGULAR)
-			return os_real_path(err, name, ret_path);
-	}
-	if (library_kind_of_package(&why, kind, name, ret_path))
-		return 0;
-	if (why.message[0])
-		return error_set(err, JW_ERR_NOT_FOUND, "%s %s: %s", kind->option, name, why.message);
-	return error_set(err, JW_ERR_NOT_FOUND,
-					 "%s %s: neither it nor a package that it requires contains %s (%s)",
-					 kind->option, name, kind->called, kind->files);
-}
-
-bool library_kind_of_variable(const struct library_kind *kind, const char *variable,
-							  char **ret_path)
-{
-	char *root = os_env(variable);
-	const bool found = root && os_is_whole_path(root) && library_kind_below(kind, root, ret_path);
-
-	mem_free(root);
-	return found;
-}
 
 static bool reads_as_text(const uint8_t *head, size_t size)
 {
@@ -159,78 +56,60 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 	const char *compression = compression_of(head, size);
 	const enum code_file kind = code_file_by_name(path);
 	const char *name = os_base_name(path);
+	const bool pack = text_ends(path, ".jwpack"), source = text_ends(path, ".cu"),
+			   /* requirements.txt, requirements-dev.txt, pylock.toml, pylock.dev.toml */
+		packages = (text_ends(name, ".txt") && strstr(name, "requirements")) ||
+				   (text_ends(name, ".toml") && text_starts(name, "pylock."));
 	char word[SHELL_WORD];
-	const struct no_code_facts facts = {
-		.unread = !size && stat->size_bytes,
-		.code = (kind_of(head, size) != KIND_NONE && !text_ends(path, ".jwpack")) ||
-				kind == CODE_FILE_CODE || kind == CODE_FILE_LINKED,
-		.empty = !size,
-		.pack = text_ends(path, ".jwpack"),
-		.source = text_ends(path, ".cu"),
-		.sources = list->sources,
-		.compressed = compression,
-		.text = reads_as_text(head, size),
-		/* requirements.txt, requirements-dev.txt, pylock.toml, pylock.dev.toml */
-		.packages = (text_ends(name, ".txt") && strstr(name, "requirements")) ||
-					(text_ends(name, ".toml") && text_starts(name, "pylock.")),
-		.project = !strcmp(name, "pyproject.toml"),
-		.python = text_ends(name, ".py") || runs_python(head, size),
-	};
 
+	/* A file that cannot be read may have code. */
+	if ((!size && stat->size_bytes) || (kind_of(head, size) != KIND_NONE && !pack) ||
+		kind == CODE_FILE_CODE || kind == CODE_FILE_LINKED || (source && list->sources))
+		return false;
 	(void)shell_word(word, path);
-	switch (no_code_decide(&facts)) {
-	case NO_CODE_IS_CODE: return false;
-	case NO_CODE_EMPTY: error_set(why, JW_ERR_USAGE, "%s: empty", path); break;
-	case NO_CODE_PACK:
+	if (!size)
+		error_set(why, JW_ERR_USAGE, "%s: empty", path);
+	else if (pack)
 		error_set(why, JW_ERR_USAGE, "%s: a pack: “jitwarm import” adds it to the cache", path);
-		break;
-	case NO_CODE_SOURCE:
+	else if (source)
 		error_set(why, JW_ERR_USAGE,
 				  "%s: CUDA C source, which only “jitwarm prime” compiles: name the library or "
 				  "program that is built from it",
 				  path);
-		break;
-	case NO_CODE_COMPRESSED:
+	else if (compression)
 		error_set(why, JW_ERR_USAGE,
 				  "%s: compressed by %s, which jitwarm does not read: name the wheel (.whl), the "
 				  "installed package, or the folder into which it is unpacked",
 				  path, compression);
-		break;
-	case NO_CODE_PACKAGES:
-		error_set(why, JW_ERR_USAGE,
-				  "%s: a list of packages: “jitwarm scan --index -r %s” says what their wheels "
-				  "compile, before they are installed; afterwards no name means the whole "
-				  "environment",
-				  path, word);
-		break;
-	case NO_CODE_PROJECT:
-		error_set(why, JW_ERR_USAGE,
-				  "%s: a project: “uv pip compile %s -o requirements.txt” lists its packages, then "
-				  "“jitwarm scan --index -r requirements.txt” says what their wheels compile; -e "
-				  "DIR names the project's environment",
-				  path, word);
-		break;
-	case NO_CODE_PYTHON:
-		error_set(why, JW_ERR_USAGE,
-				  "%s: a Python script, which holds no device code: name the packages that it "
-				  "imports (no name: the active environment); “jitwarm run -- python3 SCRIPT” says "
-				  "what its start compiles",
-				  path);
-		break;
-	case NO_CODE_TEXT:
-		error_set(why, JW_ERR_USAGE,
-				  "%s: a text, which holds no device code: name a library, a program, a wheel, a "
-				  "folder or a package",
-				  path);
-		break;
-	case NO_CODE_OTHER:
+	else if (!reads_as_text(head, size))
 		error_set(
 			why, JW_ERR_USAGE,
 			"%s: not a kind of file that holds device code: name a library, a program, a wheel, a "
 			"folder or a package",
 			path);
-		break;
-	}
+	else if (packages)
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a list of packages: “jitwarm scan --index -r %s” says what their wheels "
+				  "compile, before they are installed; afterwards no name means the whole "
+				  "environment",
+				  path, word);
+	else if (!strcmp(name, "pyproject.toml"))
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a project: “uv pip compile %s -o requirements.txt” lists its packages, then "
+				  "“jitwarm scan --index -r requirements.txt” says what their wheels compile; -e "
+				  "DIR names the project's environment",
+				  path, word);
+	else if (text_ends(name, ".py") || runs_python(head, size))
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a Python script, which holds no device code: name the packages that it "
+				  "imports (no name: the active environment); “jitwarm run -- python3 SCRIPT” says "
+				  "what its start compiles",
+				  path);
+	else
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a text, which holds no device code: name a library, a program, a wheel, a "
+				  "folder or a package",
+				  path);
 	return true;
 }
 

@@ -1,34 +1,8 @@
-/* Finds a library of NVIDIA's compilers in a toolkit, a wheel or a conda environment. */
+/* The files of named paths: a file itself, or the files below a directory. */
 #pragma once
-
-#include <stdbool.h>
 
 #include "base/error.h"
 #include "find/found.h"
-
-struct library_kind {
-	const char *option;           /* the option with which a user names one: "--nvrtc" */
-	const char *called;           /* "an NVRTC" */
-	const char *files;            /* "libnvrtc.so, nvrtc64_*.dll" */
-	bool (*is)(const char *name); /* whether a file's name, without its folder, is one */
-	const char *brought;          /* the rows in packages.tsv of packages that contain one */
-	const char *const *folders;   /* folders below an environment's packages; NULL at the end */
-};
-
-/* Searches a toolkit, an environment, a wheel's folder, or the folder itself. For all functions
- * here, the caller frees *ret_path. */
-bool library_kind_below(const struct library_kind *kind, const char *root, char **ret_path);
-/* Searches a package of the active environment, and the packages that it requires. */
-bool library_kind_of_package(struct jw_error *err, const struct library_kind *kind,
-							 const char *name, char **ret_path);
-/* Finds the library that a user names by a file, a folder or a package. JW_ERR_NOT_FOUND. */
-int library_kind_named(struct jw_error *err, const struct library_kind *kind, const char *name,
-					   char **ret_path);
-/* Searches the folder in CUDA_HOME or CUDA_PATH. */
-bool library_kind_of_variable(const struct library_kind *kind, const char *variable,
-							  char **ret_path);
-
-/* ---- the files of named paths: a file itself, or the files below a directory */
 
 /* Adds the file at `path`, whatever its name, or the files below the directory at `path` that may
  * hold device code. `stat` is that of the path. Any other kind of file, and a file whose content is

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -9,7 +10,6 @@
 #include "base/text.h"
 #include "code/code_file.h"
 #include "find/found.h"
-#include "find/packages.h"
 #include "find/requirement.h"
 #include "os/file.h"
 
@@ -182,27 +182,27 @@ char *wheel_record_resolve(struct jw_error *err, const char *root, const char *b
 	return full;
 }
 
-static int copy_conda_text(struct jw_error *err, const cJSON *object, const char *name,
+static int copy_conda_text(struct jw_error *err, void *owner, const cJSON *object, const char *name,
 						   char **ret_text)
 {
 	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 
 	if (!text || !*text)
 		return error_set(err, JW_ERR_FORMAT, "the member “%s” is missing", name);
-	*ret_text = mem_string(text);
+	*ret_text = arena_string(owner, text);
 	return 0;
 }
 
 /* Copies the strings of a list, each up to the first character of `stop`. Skips other values. */
-static void copy_list(const cJSON *object, const char *name, const char *stop, char ***ret_items,
-					  size_t *ret_count)
+static void copy_list(void *owner, const cJSON *object, const char *name, const char *stop,
+					  char ***ret_items, size_t *ret_count)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, name), *item;
 	size_t most = (size_t)cJSON_GetArraySize(list);
 
 	if (!cJSON_IsArray(list) || !most)
 		return;
-	*ret_items = mem_array(most, sizeof **ret_items);
+	*ret_items = arena_keep(owner, mem_array(most, sizeof **ret_items));
 	cJSON_ArrayForEach(item, list)
 	{
 		const char *text = cJSON_GetStringValue(item);
@@ -210,35 +210,35 @@ static void copy_list(const cJSON *object, const char *name, const char *stop, c
 
 		if (!length)
 			continue;
-		(*ret_items)[*ret_count] = mem_string_n(text, length);
+		(*ret_items)[*ret_count] = arena_keep(owner, mem_string_n(text, length));
 		++*ret_count;
 	}
 }
 
 int conda_parse(struct jw_error *err, const void *data, size_t size,
-				struct conda_package *ret_package)
+				struct conda_package **ret_package)
 {
-	struct conda_package package = {0};
+	struct conda_package *package = arena_open(sizeof *package);
 	cJSON *root = json_parse(err, data, size);
 	int result = -1;
 
 	if (root && !cJSON_IsObject(root)) {
 		error_set(err, JW_ERR_FORMAT, "not a JSON object");
-	} else if (root && !copy_conda_text(err, root, "name", &package.name) &&
-			   !copy_conda_text(err, root, "version", &package.version)) {
-		copy_list(root, "files", "", &package.files, &package.file_count);
-		copy_list(root, "depends", " <>=!~[:", &package.depends, &package.depend_count);
+	} else if (root && !copy_conda_text(err, package, root, "name", &package->name) &&
+			   !copy_conda_text(err, package, root, "version", &package->version)) {
+		copy_list(package, root, "files", "", &package->files, &package->file_count);
+		copy_list(package, root, "depends", " <>=!~[:", &package->depends, &package->depend_count);
 		*ret_package = package;
 		result = 0;
 	}
 	if (result)
-		conda_free(&package);
+		jw_result_free(package);
 	cJSON_Delete(root);
 	return result;
 }
 
 static int conda_read(struct jw_error *err, struct found_list *list, const char *path,
-					  struct conda_package *ret_package)
+					  struct conda_package **ret_package)
 {
 	struct buf text = {0};
 	int result;
@@ -248,15 +248,6 @@ static int conda_read(struct jw_error *err, struct found_list *list, const char 
 	result = conda_parse(err, buf_text(&text), text.size, ret_package);
 	buf_free(&text);
 	return result ? error_prefix(err, "%s", path) : 0;
-}
-
-void conda_free(struct conda_package *package)
-{
-	mem_free(package->name);
-	mem_free(package->version);
-	jw_lines_free(package->files, package->file_count);
-	jw_lines_free(package->depends, package->depend_count);
-	*package = (struct conda_package){0};
 }
 
 /* ---- the files and requirements of one package */
@@ -478,11 +469,11 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 	return result;
 }
 
-static int take_python(struct jw_error *err, const struct packages *packages,
+static int take_python(struct jw_error *err, const struct sites *environment,
 					   const struct package *package, const char *extras, struct found_list *list,
 					   struct requirements *wanted)
 {
-	const struct site *site = &packages->environment->items[package->site];
+	const struct site *site = &environment->items[package->site];
 	struct record_base place = {.base = site->path,
 								.root = site->root,
 								.unnamed = package,
@@ -498,13 +489,13 @@ static int take_python(struct jw_error *err, const struct packages *packages,
 	return result;
 }
 
-static int take_conda(struct jw_error *err, const struct packages *packages,
+static int take_conda(struct jw_error *err, const struct sites *environment,
 					  const struct package *package, struct found_list *list,
 					  struct requirements *wanted)
 {
-	const char *prefix = packages->environment->prefix;
+	const char *prefix = environment->prefix;
 	struct record_base place = {.base = prefix, .root = prefix};
-	struct conda_package conda = {0};
+	struct conda_package *conda;
 	struct jw_error why;
 	int result;
 
@@ -512,29 +503,28 @@ static int take_conda(struct jw_error *err, const struct packages *packages,
 		found_trouble(list, &why);
 		return 0;
 	}
-	result = found_package(err, list, conda.name, conda.version, false, &place.package);
-	for (size_t i = 0; !result && i < conda.file_count; i++)
-		result = take_record_path(err, list, &place, conda.files[i]);
-	for (size_t i = 0; !result && wanted && i < conda.depend_count; i++) {
+	result = found_package(err, list, conda->name, conda->version, false, &place.package);
+	for (size_t i = 0; !result && i < conda->file_count; i++)
+		result = take_record_path(err, list, &place, conda->files[i]);
+	for (size_t i = 0; !result && wanted && i < conda->depend_count; i++) {
 		struct requirement requirement;
 
-		if (requirement_parse(conda.depends[i], &requirement))
+		if (requirement_parse(conda->depends[i], &requirement))
 			result = requirements_add(err, wanted, &requirement);
 	}
 	if (!result)
 		note_refused_paths(list, &place);
-	conda_free(&conda);
+	jw_result_free(conda);
 	return result;
 }
 
-int packages_take(struct jw_error *err, const struct packages *packages, size_t at,
-				  const char *extras, struct found_list *list, struct requirements *wanted)
+int package_take(struct jw_error *err, const struct sites *environment,
+				 const struct package *package, const char *extras, struct found_list *list,
+				 struct requirements *wanted)
 {
-	const struct package *package = &packages->items[at];
-
 	if (described_check(err, list, package->path))
 		return -1;
 	return package->kind == PACKAGE_CONDA
-			   ? take_conda(err, packages, package, list, wanted)
-			   : take_python(err, packages, package, extras, list, wanted);
+			   ? take_conda(err, environment, package, list, wanted)
+			   : take_python(err, environment, package, extras, list, wanted);
 }

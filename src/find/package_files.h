@@ -7,6 +7,8 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "find/found.h"
+#include "find/requirement.h"
+#include "find/sites.h"
 
 /* The files that describe packages: RECORD, METADATA, conda's JSON. Another account can make any
  * number of packages from one such file by links, and large ones from holes; so a search reads a
@@ -46,6 +48,30 @@ struct conda_package {
 	size_t depend_count;
 };
 
+/* The caller frees the package with jw_result_free. */
 int conda_parse(struct jw_error *err, const void *data, size_t size,
-				struct conda_package *ret_package);
-void conda_free(struct conda_package *package);
+				struct conda_package **ret_package);
+
+enum package_kind { PACKAGE_DIST_INFO, PACKAGE_EGG_INFO, PACKAGE_CONDA };
+
+struct package {
+	char *name; /* normalised */
+	char *path; /* its .dist-info or .egg-info (folder or file), or its JSON in conda-meta */
+	enum package_kind kind;
+	size_t site; /* index into environment.sites; unused for conda */
+};
+
+/* Adds the files of a package that may hold device code to the list, and appends its requirements
+ * to `wanted` unless that is NULL. requirement_applies describes `extras`. An unreadable file
+ * becomes a trouble or a note in the list. */
+struct requirements {
+	struct requirement *items;
+	size_t count, capacity;
+	struct set added; /* "name[extras]" of all that were ever added, by their hash */
+};
+int package_take(struct jw_error *err, const struct sites *environment,
+				 const struct package *package, const char *extras, struct found_list *list,
+				 struct requirements *wanted);
+/* Adds a requirement, unless it was added before. */
+int requirements_add(struct jw_error *err, struct requirements *wanted,
+					 const struct requirement *requirement);

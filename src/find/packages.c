@@ -12,7 +12,6 @@
 #include "base/packages.h"
 #include "base/pep440.h"
 #include "base/text.h"
-#include "find/package_files.h"
 #include "os/file.h"
 
 /* Splits the name of an installed package on disk: NAME-VERSION.dist-info,
@@ -325,7 +324,7 @@ static int name_owners_in(struct jw_error *err, struct found_list *list, size_t 
 	found_open(&owned);
 	owned.cancel = list->cancel;
 	for (size_t i = 0; !result && i < packages.count; i++)
-		result = packages_take(err, &packages, i, "", &owned, NULL);
+		result = package_take(err, &environment, &packages.items[i], "", &owned, NULL);
 	for (size_t i = 0; i < owned.found->file_count; i++)
 		set_add(&places, owned.found->files[i].inode, i);
 	for (size_t i = first; !result && i < list->found->file_count; i++) {

@@ -2,19 +2,10 @@
 #pragma once
 
 #include "find/found.h"
-#include "find/requirement.h"
+#include "find/package_files.h"
 #include "find/sites.h"
 
 enum { PACKAGES_MAX = 1 << 18 };
-
-enum package_kind { PACKAGE_DIST_INFO, PACKAGE_EGG_INFO, PACKAGE_CONDA };
-
-struct package {
-	char *name; /* normalised */
-	char *path; /* its .dist-info or .egg-info (folder or file), or its JSON in conda-meta */
-	enum package_kind kind;
-	size_t site; /* index into environment.sites; unused for conda */
-};
 
 /* A package by its name. */
 struct package_name {
@@ -57,17 +48,3 @@ int packages_name_owners(struct jw_error *err, struct found_list *list, size_t f
 
 /* Lists some of the installed packages whose code runs on GPUs, for a message: "a, b". */
 void packages_name_gpu(const struct packages *packages, char *text, size_t size);
-
-/* Adds the files of a package that may hold device code to the list, and appends its requirements
- * to `wanted` unless that is NULL. requirement_applies describes `extras`. An unreadable file
- * becomes a trouble or a note in the list. */
-struct requirements {
-	struct requirement *items;
-	size_t count, capacity;
-	struct set added; /* "name[extras]" of all that were ever added, by their hash */
-};
-int packages_take(struct jw_error *err, const struct packages *packages, size_t at,
-				  const char *extras, struct found_list *list, struct requirements *wanted);
-/* Adds a requirement, unless it was added before. */
-int requirements_add(struct jw_error *err, struct requirements *wanted,
-					 const struct requirement *requirement);

@@ -6,6 +6,7 @@
 
 #include <zstd.h>
 
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -43,7 +44,7 @@ struct pip {
 /* ---- which Python */
 
 /* Reads the "3.11" of ".../python3.11/site-packages", or the version in its pyvenv.cfg. */
-static int read_active_version(struct jw_error *err, const struct sites *sites, char version[16])
+static int read_active_version(struct jw_error *err, struct sites *sites, char version[16])
 {
 	static const char *const keys[] = {"version", "version_info"};
 
@@ -57,12 +58,11 @@ static int read_active_version(struct jw_error *err, const struct sites *sites, 
 		unsigned major, minor;
 		char *value;
 
-		if (pyvenv_value(err, sites->prefix, keys[i], &value))
+		if (pyvenv_value(err, sites, sites->prefix, keys[i], &value))
 			return -1;
 		/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
 		if (value && sscanf(value, "%2u.%3u", &major, &minor) == 2)
 			(void)snprintf(version, 16, "%u.%u", major, minor);
-		mem_free(value);
 	}
 	return 0;
 }
@@ -74,9 +74,9 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 	static const char *const names[] = {"bin/python3", "bin/python", "Scripts/python.exe",
 										"python.exe"};
 	struct found_list list;
-	struct sites sites = {0};
+	struct sites *sites = NULL;
 	struct jw_error why = {0};
-	char *path = NULL;
+	char *path;
 	int result = 0;
 
 	found_open(&list);
@@ -85,30 +85,23 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 		result = why.code == JW_ERR_NOT_FOUND || why.code == JW_ERR_IO ? 0 : error_copy(err, &why);
 	} else {
 		for (size_t i = 0; !pip->count && i < sizeof names / sizeof *names; i++) {
-			path = os_join(sites.prefix, names[i]);
+			path = arena_keep(pip, os_join(sites->prefix, names[i]));
 			if (os_exists(path))
 				pip->pythons[pip->count++] = path;
-			else
-				mem_free(path);
 		}
 		pip->active_first = pip->count > 0;
-		result = read_active_version(err, &sites, pip->active);
+		result = read_active_version(err, sites, pip->active);
 	}
 	jw_found_free(list.found);
 	found_close(&list);
-	sites_free(&sites);
-	if (!result && !python_on_path(&why, &pip->options->fetch->cancel, &path)) {
-		if (!os_is_whole_path(path) || (pip->count && !strcmp(pip->pythons[0], path)))
-			mem_free(path);
-		else
-			pip->pythons[pip->count++] = path;
-	}
-	pip->uv = os_program_on_path("uv");
-	if (!pip->uv && (pip->uv = os_env("UV")) &&
-		(!os_is_whole_path(pip->uv) || !os_exists(pip->uv))) {
-		mem_free(pip->uv);
+	jw_result_free(sites);
+	if (!result && !python_on_path(&why, pip, &pip->options->fetch->cancel, &path) &&
+		os_is_whole_path(path) && !(pip->count && !strcmp(pip->pythons[0], path)))
+		pip->pythons[pip->count++] = path;
+	pip->uv = arena_keep(pip, os_program_on_path("uv"));
+	if (!pip->uv && (pip->uv = arena_keep(pip, os_env("UV"))) &&
+		(!os_is_whole_path(pip->uv) || !os_exists(pip->uv)))
 		pip->uv = NULL;
-	}
 	return result;
 }
 
@@ -145,17 +138,15 @@ static int ask_uv_python(struct jw_error *err, struct pip *pip)
 					 ? error_copy(err, &why)
 					 : 0;
 	else if (!status && answer.size) {
-		char *python = mem_string_n(buf_text(&answer), strcspn(buf_text(&answer), "\r\n"));
+		char *python =
+			arena_keep(pip, mem_string_n(buf_text(&answer), strcspn(buf_text(&answer), "\r\n")));
 		bool known = false;
 
 		for (size_t i = 0; i < pip->count; i++)
 			known = known || !strcmp(pip->pythons[i], python);
-		if (known)
-			mem_free(python);
-		else
+		if (!known)
 			pip->pythons[pip->count++] = python;
 	}
-	mem_free(pip->uv);
 	pip->uv = NULL;
 	buf_free(&answer);
 	return result;
@@ -374,13 +365,14 @@ char *pip_got(const struct pip *pip, const char *name)
 int pip_open(struct jw_error *err, const struct pip_options *options, struct pip **ret_pip)
 {
 	static struct os_patience patience = {.grace_s = OS_GRACE_S}; /* of the whole command */
-	struct pip *pip = mem_alloc(sizeof *pip);
+	struct pip *pip = arena_open(sizeof *pip);
 
 	*pip = (struct pip){.options = options};
 	if (os_real_path(err, options->folder, &pip->folder))
 		goto fail;
-	pip->tmp = os_join(pip->folder, "tmp");
-	pip->wheels = os_join(pip->folder, "wheels");
+	(void)arena_keep(pip, pip->folder);
+	pip->tmp = arena_keep(pip, os_join(pip->folder, "tmp"));
+	pip->wheels = arena_keep(pip, os_join(pip->folder, "wheels"));
 	/* index.py leaves the current folder, in which it looks for the paths of variables. */
 	pip->helper = (struct os_helper){.name = "pip",
 									 .patience = &patience,
@@ -410,11 +402,5 @@ void pip_close(struct pip *pip)
 		return;
 	os_answering_stop(pip->answering);
 	pip_answer_free(&pip->answer);
-	for (size_t i = 0; i < pip->count; i++)
-		mem_free(pip->pythons[i]);
-	mem_free(pip->uv);
-	mem_free(pip->folder);
-	mem_free(pip->tmp);
-	mem_free(pip->wheels);
-	mem_free(pip);
+	jw_result_free(pip);
 }

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "find/pip_answer.h"
 #include "os/file.h"
 
 struct pip_options {
@@ -31,29 +32,6 @@ struct pip;
  * it. */
 int pip_open(struct jw_error *err, const struct pip_options *options, struct pip **ret_pip);
 void pip_close(struct pip *pip);
-
-/* A wheel of an index. */
-struct pip_file {
-	char *name, *version; /* the version is normalised */
-	char *systems;        /* "linux,windows", "any", or a tag that jitwarm has no name for */
-	char *pythons;        /* as in a list of wheels: "cp310,cp38+" */
-	char *address;        /* without a password */
-	char sha256[65];      /* "": the index does not tell */
-	uint64_t size_bytes;  /* 0: not known */
-	bool best; /* pip would take it for its version, on the platform and Python of the options */
-	bool pre, yanked;
-	bool requires_known; /* it was downloaded, or pip_requires found them */
-	char **required;     /* its requirements as they are written */
-	size_t required_count;
-};
-struct pip_listing {
-	char *index; /* "index.example/simple"; if there are several, the first one */
-	struct pip_file *items;
-	size_t count, capacity;
-	char **sources; /* the versions of which there is only source code */
-	size_t source_count, source_capacity;
-};
-void pip_listing_free(struct pip_listing *listing);
 
 /* Lists the wheels of a package in the indexes, each once, the newest first, also those for other
  * systems and Pythons. Without any wheel it fails as pip_get. */
@@ -78,16 +56,8 @@ int pip_get_one(struct jw_error *err, struct pip *pip, const char *options, cons
 /* Returns the path of a wheel that pip_get has named; the caller frees it. */
 char *pip_got(const struct pip *pip, const char *name);
 
-/* Why the last question has failed with JW_ERR_NOT_FOUND, or with JW_ERR_IO for PIP_LACKS_INDEX. */
-enum pip_lack {
-	PIP_LACKS_NOTHING, /* another reason: there is no pip */
-	PIP_LACKS_INDEX,   /* an index cannot be reached, refuses the login, or fails */
-	PIP_LACKS_PACKAGE, /* the name is unknown */
-	PIP_LACKS_ACCESS, /* the index does not show the package to this account, or does not know it */
-	PIP_LACKS_ANY_WHEEL, /* there is only source code */
-	PIP_LACKS_WHEEL,     /* there is no wheel for this Python and system */
-	PIP_LACKS_VERSION    /* the requested version does not exist */
-};
+/* Returns why the last question has failed with JW_ERR_NOT_FOUND, or with JW_ERR_IO for
+ * PIP_LACKS_INDEX. */
 enum pip_lack pip_lack(const struct pip *pip);
 
 /* The most bytes of a line of a list, and of an address: a package's hashes take some

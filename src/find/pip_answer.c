@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/pep440.h"
 #include "base/text.h"
 #include "os/platform.h"
@@ -26,7 +27,7 @@ static bool is_sha256(const char *text)
 	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
 }
 
-static char *join_systems(const cJSON *systems)
+static char *join_systems(void *owner, const cJSON *systems)
 {
 	struct buf text = BUF_MAX(4096);
 	const cJSON *one;
@@ -39,7 +40,7 @@ static char *join_systems(const cJSON *systems)
 		if (is_word(word) && !strchr(word, ','))
 			(void)buf_printf(NULL, &text, "%s%s", text.size ? "," : "", word);
 	}
-	joined = mem_string(buf_text(&text));
+	joined = arena_string(owner, buf_text(&text));
 	buf_free(&text);
 	return joined;
 }
@@ -54,23 +55,22 @@ static bool is_line(const char *text)
 	return length && length < MAX_LINE && !text[length];
 }
 
-static void read_required(const cJSON *rows, struct pip_file *file)
+static void read_required(void *owner, const cJSON *rows, struct pip_file *file)
 {
-	size_t capacity = file->required_count;
 	const cJSON *row;
 
 	cJSON_ArrayForEach(row, rows)
 	{
-		if (!cJSON_IsString(row) || !is_line(row->valuestring) ||
-			VEC_ROOM(NULL, file->required, capacity, file->required_count, MAX_REQUIRED))
-			continue;
-		file->required[file->required_count++] = mem_string(row->valuestring);
+		if (cJSON_IsString(row) && is_line(row->valuestring))
+			arena_add_string(owner, &file->required, &file->required_count, MAX_REQUIRED,
+							 row->valuestring);
 	}
 }
 
 static int read_file(struct jw_error *err, struct pip_answer *answer, const cJSON *object)
 {
 	struct pip_listing *listing = &answer->listing;
+	void *owner = listing->owner;
 	const char *name = json_text(object, "file", ""), *version = json_text(object, "version", ""),
 			   *address = json_text(object, "address", ""),
 			   *sha256 = json_text(object, "sha256", ""),
@@ -83,23 +83,23 @@ static int read_file(struct jw_error *err, struct pip_answer *answer, const cJSO
 		!pep440_read(version, &numbers) || !is_word(pythons) || (*sha256 && !is_sha256(sha256)))
 		return error_set(err, JW_ERR_FORMAT, "index.py named a wheel of another form: %.200s",
 						 name);
-	if (VEC_ROOM(NULL, listing->items, listing->capacity, listing->count, MAX_FILES))
+	if (ARENA_ROOM(NULL, owner, listing->items, listing->capacity, listing->count, MAX_FILES))
 		return error_set(err, JW_ERR_LIMIT, "the package index lists more than %d wheels",
 						 MAX_FILES);
 	file = &listing->items[listing->count++];
-	*file = (struct pip_file){.name = mem_string(name),
-							  .version = mem_string(version),
-							  .address = mem_string(address),
-							  .pythons = mem_string(pythons),
-							  .systems =
-								  join_systems(cJSON_GetObjectItemCaseSensitive(object, "systems")),
-							  .size_bytes = json_count(object, "size"),
-							  .best = json_bool(object, "best", false),
-							  .pre = json_bool(object, "pre", false),
-							  .yanked = json_bool(object, "yanked", false)};
+	*file = (struct pip_file){
+		.name = arena_string(owner, name),
+		.version = arena_string(owner, version),
+		.address = arena_string(owner, address),
+		.pythons = arena_string(owner, pythons),
+		.systems = join_systems(owner, cJSON_GetObjectItemCaseSensitive(object, "systems")),
+		.size_bytes = json_count(object, "size"),
+		.best = json_bool(object, "best", false),
+		.pre = json_bool(object, "pre", false),
+		.yanked = json_bool(object, "yanked", false)};
 	TEXT_COPY(file->sha256, sha256);
 	file->requires_known = requires != NULL;
-	read_required(requires, file);
+	read_required(owner, requires, file);
 	return 0;
 }
 
@@ -118,7 +118,7 @@ static void read_more(struct pip_answer *answer, const cJSON *object)
 			file->size_bytes = json_count(object, "size");
 		else if (!file->requires_known) {
 			file->requires_known = true;
-			read_required(requires, file);
+			read_required(answer->listing.owner, requires, file);
 		}
 	}
 }
@@ -127,10 +127,9 @@ static void read_source(struct pip_listing *listing, const char *version)
 {
 	struct pep440 numbers;
 
-	if (is_word(version) && pep440_read(version, &numbers) &&
-		!VEC_ROOM(NULL, listing->sources, listing->source_capacity, listing->source_count,
-				  MAX_FILES))
-		listing->sources[listing->source_count++] = mem_string(version);
+	if (is_word(version) && pep440_read(version, &numbers))
+		arena_add_string(listing->owner, &listing->sources, &listing->source_count, MAX_FILES,
+						 version);
 }
 
 /* ---- failures */
@@ -262,6 +261,8 @@ int pip_answer_read(struct jw_error *err, struct pip_answer *answer, const char 
 
 	if (!object)
 		return error_prefix(err, "an answer of index.py");
+	if (!answer->listing.owner)
+		answer->listing.owner = arena_open(0);
 	if (json_bool(object, "end", false)) {
 		result = 1;
 	} else if (cJSON_GetObjectItemCaseSensitive(object, "error")) {
@@ -270,8 +271,7 @@ int pip_answer_read(struct jw_error *err, struct pip_answer *answer, const char 
 	} else if (total) {
 		answer->total_bytes += json_count(object, "total");
 	} else if (cJSON_GetObjectItemCaseSensitive(object, "index")) {
-		mem_free(answer->listing.index);
-		answer->listing.index = mem_string(json_text(object, "index", ""));
+		answer->listing.index = arena_string(answer->listing.owner, json_text(object, "index", ""));
 	} else if (cJSON_GetObjectItemCaseSensitive(object, "version")) {
 		result = read_file(err, answer, object);
 	} else if (cJSON_GetObjectItemCaseSensitive(object, "source")) {
@@ -285,23 +285,7 @@ int pip_answer_read(struct jw_error *err, struct pip_answer *answer, const char 
 
 void pip_listing_free(struct pip_listing *listing)
 {
-	for (size_t i = 0; i < listing->count; i++) {
-		struct pip_file *file = &listing->items[i];
-
-		for (size_t k = 0; k < file->required_count; k++)
-			mem_free(file->required[k]);
-		mem_free(file->required);
-		mem_free(file->name);
-		mem_free(file->version);
-		mem_free(file->address);
-		mem_free(file->pythons);
-		mem_free(file->systems);
-	}
-	for (size_t i = 0; i < listing->source_count; i++)
-		mem_free(listing->sources[i]);
-	mem_free(listing->sources);
-	mem_free(listing->items);
-	mem_free(listing->index);
+	jw_result_free(listing->owner);
 	*listing = (struct pip_listing){.index = NULL};
 }
 

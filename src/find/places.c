@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
-#include "base/mem.h"
 #include "base/packages.h"
 #include "base/text.h"
 #include "find/python.h"
@@ -85,18 +85,16 @@ static const struct place_rule {
 /* ---- the list: each place once */
 
 struct place_list {
-	struct jw_places *places;
+	struct jw_places *places; /* owns all paths of the search, too */
 	size_t capacity;
 	struct jw_cancel cancel;
 };
 
-/* Adds a note and takes ownership of `text`. */
-static void place_note(struct place_list *list, char *text)
+static void place_note(struct place_list *list, const char *text)
 {
 	struct jw_places *places = list->places;
 
-	mem_add_string(&places->notes, &places->note_count, MAX_NOTES, text);
-	mem_free(text);
+	arena_add_string(places, &places->notes, &places->note_count, MAX_NOTES, text);
 }
 
 /* Adds a path to the place of this name, which is made if it is missing, unless there are too many.
@@ -116,26 +114,25 @@ static void place_add(struct place_list *list, const char *kind, const char *nam
 			place = known;
 	}
 	if (!place) {
-		if (VEC_ROOM(NULL, places->items, list->capacity, places->count, MAX_PLACES))
+		if (ARENA_ROOM(NULL, places, places->items, list->capacity, places->count, MAX_PLACES))
 			return;
 		place = &places->items[places->count++];
-		*place =
-			(struct jw_place){.kind = kind, .name = mem_string(name), .environment = environment};
+		*place = (struct jw_place){
+			.kind = kind, .name = arena_string(places, name), .environment = environment};
 	}
 	for (size_t i = 0; i < place->path_count; i++)
 		if (!strcmp(place->paths[i], real))
 			return;
-	mem_add_string(&place->paths, &place->path_count, MAX_NAMES, real);
+	arena_add_string(places, &place->paths, &place->path_count, MAX_NAMES, real);
 }
 
 static void place_add_path(struct place_list *list, const char *kind, const char *name,
 						   const char *path)
 {
-	char *real = NULL;
+	char *real;
 
 	if (!os_real_path(NULL, path, &real))
-		place_add(list, kind, name, false, real);
-	mem_free(real);
+		place_add(list, kind, name, false, arena_keep(list->places, real));
 }
 
 /* Adds the environment at `path` and returns its kind, or NULL if there is none. A NULL `kind`
@@ -143,12 +140,14 @@ static void place_add_path(struct place_list *list, const char *kind, const char
 static const char *place_add_environment(struct place_list *list, const char *kind,
 										 const char *path)
 {
-	char *real = NULL;
-	const char *is = os_real_path(NULL, path, &real) ? NULL : environment_kind(real);
+	const char *is;
+	char *real;
 
+	if (os_real_path(NULL, path, &real))
+		return NULL;
+	is = environment_kind(arena_keep(list->places, real));
 	if (is)
 		place_add(list, kind ? kind : is, real, true, real);
-	mem_free(real);
 	return is;
 }
 
@@ -182,14 +181,12 @@ static int take_rule_names(struct jw_error *err, struct place_list *list,
 	for (size_t i = 0; names.count <= MAX_NAMES && i < names.count && !result; i++) {
 		const bool fits =
 			names.kinds[i] == OS_DIRECTORY || (names.kinds[i] == OS_REGULAR && rule->program);
-		char *path;
 
-		if (!fits || !begins_so(names.items[i], rule->names))
-			continue;
-		path = mem_printf("%s/%s%s%s", folder, names.items[i], rule->below ? "/" : "",
-						  rule->below ? rule->below : "");
-		result = take_match(err, list, rule, path);
-		mem_free(path);
+		if (fits && begins_so(names.items[i], rule->names))
+			result =
+				take_match(err, list, rule,
+						   arena_printf(list->places, "%s/%s%s%s", folder, names.items[i],
+										rule->below ? "/" : "", rule->below ? rule->below : ""));
 	}
 	os_names_free(&names);
 	return result;
@@ -198,29 +195,22 @@ static int take_rule_names(struct jw_error *err, struct place_list *list,
 static int take_from(struct jw_error *err, struct place_list *list, const struct place_rule *rule,
 					 const char *base)
 {
-	char *folder = *rule->path ? os_join(base, rule->path) : mem_string(base);
-	const int result = rule->names ? take_rule_names(err, list, rule, folder)
-								   : take_match(err, list, rule, folder);
+	const char *folder = *rule->path ? arena_keep(list->places, os_join(base, rule->path)) : base;
 
-	mem_free(folder);
-	return result;
+	return rule->names ? take_rule_names(err, list, rule, folder)
+					   : take_match(err, list, rule, folder);
 }
 
-/* Takes the folder of a program, and ownership of its path. */
+/* Takes the folder of a program. */
 static int take_program(struct jw_error *err, struct place_list *list,
-						const struct place_rule *rule, char *path)
+						const struct place_rule *rule, const char *path)
 {
-	char *real = NULL, *above = NULL;
-	int result = 0;
+	char *real;
 
-	if (!os_real_path(NULL, path, &real)) {
-		above = os_dir_name(real);
-		result = take_from(err, list, rule, above);
-	}
-	mem_free(path);
-	mem_free(real);
-	mem_free(above);
-	return result;
+	if (os_real_path(NULL, path, &real))
+		return 0;
+	(void)arena_keep(list->places, real);
+	return take_from(err, list, rule, arena_keep(list->places, os_dir_name(real)));
 }
 
 /* Takes the places of one rule: below the root, the home, or each folder of a variable. */
@@ -228,34 +218,28 @@ static int take_rule(struct jw_error *err, struct place_list *list, const struct
 {
 	const bool on_path = *rule->from == ':', program = on_path || !strcmp(rule->from, "CONDA_EXE");
 	const char *ending = os_list_separator == ';' ? ".exe" : "";
-	char *folders = NULL, *member;
-	const char *at;
-	int result = 0;
+	const char *at, *member;
+	char *folders;
 
 	/* Any account may make "\\opt" on Windows' current drive. */
 	if (!strcmp(rule->from, "/"))
 		return os_is_whole_path("/") ? take_from(err, list, rule, "/") : 0;
 	if (!strcmp(rule->from, "~")) {
-		if (os_home_dir(NULL, &folders))
+		if (os_home_dir(NULL, &folders) || !os_is_absolute(arena_keep(list->places, folders)))
 			return 0;
-		result = os_is_absolute(folders) ? take_from(err, list, rule, folders) : 0;
-		mem_free(folders);
-		return result;
+		return take_from(err, list, rule, folders);
 	}
-	folders = os_env(on_path ? "PATH" : rule->from);
+	folders = arena_keep(list->places, os_env(on_path ? "PATH" : rule->from));
 	at = folders ? folders : "";
-	while (!result && (member = path_list_next(&at))) {
-		if (os_is_whole_path(member))
-			result =
-				!program
-					? take_from(err, list, rule, member)
-					: take_program(err, list, rule,
-								   on_path ? mem_printf("%s/%s%s", member, rule->from + 1, ending)
-										   : mem_string(member));
-		mem_free(member);
+	while ((member = path_list_next(list->places, &at))) {
+		if (!os_is_whole_path(member))
+			continue;
+		if (on_path)
+			member = arena_printf(list->places, "%s/%s%s", member, rule->from + 1, ending);
+		if (program ? take_program(err, list, rule, member) : take_from(err, list, rule, member))
+			return -1;
 	}
-	mem_free(folders);
-	return result;
+	return 0;
 }
 
 /* Takes the places of the rows “program” of packages.tsv. */
@@ -296,12 +280,13 @@ static int take_conda_place(struct jw_error *err, void *context, const char *pre
 /* The folders below, nearer ones first: if there are too many names, the farther ones are left
  * out. */
 struct below {
+	struct jw_places *owner;
 	size_t depth, max_names; /* the most levels of folders, and the most names */
 	bool one_device;         /* do not enter other file systems, which may not answer */
 	uint64_t device;
 	size_t names;
 	struct below_folder {
-		char *path;
+		const char *path;
 		size_t level;
 	} * folders;
 	size_t next, count, capacity;
@@ -321,15 +306,14 @@ static bool may_hold_environments(const char *name)
 	return true;
 }
 
-/* Adds a folder for later and takes ownership of the path. */
-static int below_later(struct jw_error *err, struct below *below, char *path)
+/* Adds a folder for later. */
+static int below_later(struct jw_error *err, struct below *below, const char *path)
 {
 	const size_t level = below->count ? below->folders[below->next].level + 1 : 0;
 
-	if (VEC_ROOM(err, below->folders, below->capacity, below->count, below->max_names + 1)) {
-		mem_free(path);
+	if (ARENA_ROOM(err, below->owner, below->folders, below->capacity, below->count,
+				   below->max_names + 1))
 		return -1;
-	}
 	below->folders[below->count++] = (struct below_folder){path, level};
 	return 0;
 }
@@ -345,7 +329,8 @@ static int below_take(struct jw_error *err, void *context, const char *name,
 	if (stat->kind != OS_DIRECTORY || !may_hold_environments(name) ||
 		(below->one_device && stat->device != below->device))
 		return 0;
-	return below_later(err, below, os_join(below->folders[below->next].path, name));
+	return below_later(err, below,
+					   arena_keep(below->owner, os_join(below->folders[below->next].path, name)));
 }
 
 /* Searches one folder. The folders in an environment belong to it, except conda's `envs`; below an
@@ -355,8 +340,7 @@ static int below_find(struct jw_error *err, struct below *below, struct place_li
 					  bool *ret_any)
 {
 	const struct below_folder folder = below->folders[below->next];
-	const char *kind;
-	char *envs;
+	const char *kind, *envs;
 
 	if (cancel_check(err, &list->cancel))
 		return -1;
@@ -370,11 +354,8 @@ static int below_find(struct jw_error *err, struct below *below, struct place_li
 			(void)os_each(NULL, folder.path, below_take, below);
 		return 0;
 	}
-	envs = os_join(folder.path, "envs");
-	if (os_exists(envs))
-		return below_later(err, below, envs);
-	mem_free(envs);
-	return 0;
+	envs = arena_keep(below->owner, os_join(folder.path, "envs"));
+	return os_exists(envs) ? below_later(err, below, envs) : 0;
 }
 
 /* Adds the environments below a folder, without following links. *ret_any is set if there are some,
@@ -388,17 +369,19 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 	*ret_any = false;
 	if (os_stat(NULL, folder, &stat))
 		return 0;
+	below.owner = list->places;
 	below.device = stat.device;
-	result = below_later(err, &below, mem_string(folder));
+	result = below_later(err, &below, folder);
 	for (; !result && below.next < below.count; below.next++)
 		result = below_find(err, &below, list, ret_any);
 	if (!result && below.names > below.max_names)
-		place_note(list, mem_printf("%s has more than %zu files and folders near its top, so not "
-									"all were searched; “jitwarm find DIR” searches below DIR",
-									folder, below.max_names));
-	while (below.count)
-		mem_free(below.folders[--below.count].path);
-	mem_free(below.folders);
+		place_note(
+			list,
+			arena_printf(
+				list->places,
+				"%s has more than %zu files and folders near its top, so not all were searched; "
+				"“jitwarm find DIR” searches below DIR",
+				folder, below.max_names));
 	return result;
 }
 
@@ -408,17 +391,10 @@ static int take_home(struct jw_error *err, struct place_list *list)
 	static const struct below near = {.depth = 3, .max_names = 20000, .one_device = true};
 	char *home, *real;
 	bool any;
-	int result;
 
-	if (os_home_dir(NULL, &home))
+	if (os_home_dir(NULL, &home) || os_real_path(NULL, arena_keep(list->places, home), &real))
 		return 0;
-	result = os_real_path(NULL, home, &real);
-	mem_free(home);
-	if (result)
-		return 0;
-	result = place_below(err, list, real, near, &any);
-	mem_free(real);
-	return result;
+	return place_below(err, list, arena_keep(list->places, real), near, &any);
 }
 
 static int take_folder(struct jw_error *err, struct place_list *list, const char *folder)
@@ -427,17 +403,15 @@ static int take_folder(struct jw_error *err, struct place_list *list, const char
 	struct os_stat stat;
 	char *real;
 	bool any;
-	int result;
 
-	if (os_real_path(err, folder, &real))
+	if (os_real_path(err, folder, &real) ||
+		place_below(err, list, arena_keep(list->places, real), far, &any))
 		return -1;
-	result = place_below(err, list, real, far, &any);
-	if (!result && !any)
+	if (!any)
 		place_add_path(list,
 					   os_stat(NULL, real, &stat) || stat.kind != OS_REGULAR ? "folder" : "file",
 					   real, real);
-	mem_free(real);
-	return result;
+	return 0;
 }
 
 static int take_registered(struct jw_error *err, void *context, const char *prefix)
@@ -459,7 +433,7 @@ static int take_usual(struct jw_error *err, struct place_list *list)
 	if (conda_list_each(err, take_conda_place, list, &unread))
 		return -1;
 	if (unread.code)
-		place_note(list, mem_printf("%s: left out", unread.message));
+		place_note(list, arena_printf(list->places, "%s: left out", unread.message));
 	if (os_python_each(err, take_registered, list))
 		return -1;
 	return take_home(err, list);
@@ -468,32 +442,18 @@ static int take_usual(struct jw_error *err, struct place_list *list)
 int jw_places_find(struct jw_error *err, const struct jw_places_options *options,
 				   struct jw_places **ret_places)
 {
-	struct place_list list = {.places = mem_alloc(sizeof *list.places), .cancel = options->cancel};
+	struct place_list list = {.places = arena_open(sizeof *list.places), .cancel = options->cancel};
 	int result = options->folder_count ? 0 : take_usual(err, &list);
 
 	for (size_t i = 0; !result && i < options->folder_count; i++)
 		result = take_folder(err, &list, options->folders[i]);
 	if (!result && list.places->count == MAX_PLACES)
-		place_note(&list, mem_printf("more than %d places were found: the others are left out",
-									 MAX_PLACES));
+		place_note(&list, arena_printf(list.places,
+									   "more than %d places were found: the others are left out",
+									   MAX_PLACES));
 	if (result)
-		jw_places_free(list.places);
+		jw_result_free(list.places);
 	else
 		*ret_places = list.places;
 	return result;
-}
-
-void jw_places_free(struct jw_places *places)
-{
-	if (!places)
-		return;
-	for (size_t i = 0; i < places->count; i++) {
-		struct jw_place *place = &places->items[i];
-
-		mem_free(place->name);
-		jw_lines_free(place->paths, place->path_count);
-	}
-	mem_free(places->items);
-	jw_lines_free(places->notes, places->note_count);
-	mem_free(places);
 }

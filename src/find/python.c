@@ -2,17 +2,12 @@
 
 #include <string.h>
 
-#include <jitwarm/find.h>
-
+#include "base/arena.h"
 #include "base/mem.h"
-#include "base/packages.h"
 #include "base/text.h"
-#include "find/named_paths.h"
 #include "find/requirement.h"
-#include "find/sites.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/library.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/uv.h"
@@ -35,14 +30,14 @@ static bool is_script(const char *path)
 	return os_read_head(path, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
 }
 
-char *path_list_next(const char **list)
+char *path_list_next(void *owner, const char **list)
 {
 	const char *start = *list + strspn(*list, (const char[]){os_list_separator, 0}), *end = start;
 
 	while (*end && *end != os_list_separator)
 		end++;
 	*list = end;
-	return end > start ? mem_string_n(start, (size_t)(end - start)) : NULL;
+	return end > start ? arena_keep(owner, mem_string_n(start, (size_t)(end - start))) : NULL;
 }
 
 /* Finds the executable that a script starts: those of pyenv select a version at each start. NULL if
@@ -91,8 +86,8 @@ static void make_script_lock(void)
 	os_mutex_make(&script_lock);
 }
 
-static int ask_script_once(struct jw_error *err, const char *script, const struct jw_cancel *cancel,
-						   char **ret_executable)
+static int ask_script_once(struct jw_error *err, void *owner, const char *script,
+						   const struct jw_cancel *cancel, char **ret_executable)
 {
 	struct os_stat stat = {0};
 	int result = 0;
@@ -115,58 +110,41 @@ static int ask_script_once(struct jw_error *err, const char *script, const struc
 		}
 	}
 	if (!result)
-		*ret_executable = asked_script.executable ? mem_string(asked_script.executable) : NULL;
+		*ret_executable = arena_string(owner, asked_script.executable);
 	uv_mutex_unlock(&script_lock);
 	return result;
 }
 
-/* Returns the file that a file on PATH starts: itself, or the one that a script names; NULL for
- * neither. Takes ownership of `file`. */
-static int started_by(struct jw_error *err, char *file, const struct jw_cancel *cancel,
-					  char **ret_executable)
-{
-	const bool is = is_executable(file);
-	int result = 0;
-
-	*ret_executable = NULL;
-	if (is && !is_script(file)) {
-		*ret_executable = file;
-		return 0;
-	}
-	if (is && os_is_absolute(file))
-		result = ask_script_once(err, file, cancel, ret_executable);
-	mem_free(file);
-	return result;
-}
-
-int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **ret_executable)
+int python_on_path(struct jw_error *err, void *owner, const struct jw_cancel *cancel,
+				   char **ret_executable)
 {
 	static const char *const posix_names[] = {"python3", "python", NULL};
 	static const char *const windows_names[] = {"python3.exe", "python.exe", NULL};
 	const char *const *names = os_is_windows ? windows_names : posix_names;
-	char *path = os_env("PATH"), *found = NULL;
-	int result = 0;
+	const char *path = arena_keep(owner, os_env("PATH"));
 
-	/* Finds the first part of PATH with a name that can be started. */
-	for (; path && !result && !found && *names; names++) {
-		const char *rest = path;
-		char *folder;
+	/* Finds the first part of PATH with a name that can be started: a file, or a script that names
+	 * one. */
+	for (; path && *names; names++) {
+		const char *rest = path, *folder;
 
-		while (!result && !found && (folder = path_list_next(&rest))) {
-			result = started_by(err, os_join(folder, *names), cancel, &found);
-			mem_free(folder);
+		while ((folder = path_list_next(owner, &rest))) {
+			char *file = arena_keep(owner, os_join(folder, *names));
+
+			if (!is_executable(file) || (is_script(file) && !os_is_absolute(file)))
+				continue;
+			if (is_script(file) && ask_script_once(err, owner, file, cancel, &file))
+				return -1;
+			if (file) {
+				*ret_executable = file;
+				return 0;
+			}
 		}
 	}
-	mem_free(path);
-	if (!result && !found)
-		result = error_set(err, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
-	if (result)
-		return -1;
-	*ret_executable = found;
-	return 0;
+	return error_set(err, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 }
 
-static void find_value(const struct buf *text, const char *key, char **ret_value)
+static void find_value(void *owner, const struct buf *text, const char *key, char **ret_value)
 {
 	const char *at = buf_text(text), *end = at + text->size, *line;
 	size_t length, wanted = strlen(key);
@@ -181,14 +159,15 @@ static void find_value(const struct buf *text, const char *key, char **ret_value
 			continue;
 		for (equals++; equals < line + length && *equals == ' ';)
 			equals++;
-		*ret_value = mem_string_n(equals, (size_t)(line + length - equals));
+		*ret_value = arena_keep(owner, mem_string_n(equals, (size_t)(line + length - equals)));
 		return;
 	}
 }
 
-int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value)
+int pyvenv_value(struct jw_error *err, void *owner, const char *directory, const char *key,
+				 char **ret_value)
 {
-	char *path = os_join(directory, "pyvenv.cfg");
+	const char *path = arena_keep(owner, os_join(directory, "pyvenv.cfg"));
 	struct jw_error why = {0};
 	struct buf text = {0};
 	int result = 0;
@@ -197,9 +176,8 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 	if (os_read_file(&why, path, MAX_CONFIG, &text))
 		result = os_ignore_unreadable(err, path, &why);
 	else
-		find_value(&text, key, ret_value);
+		find_value(owner, &text, key, ret_value);
 	buf_free(&text);
-	mem_free(path);
 	return result;
 }
 
@@ -216,166 +194,22 @@ int python_has_mark(struct jw_error *err, const char *prefix, const char *name, 
 	return result;
 }
 
-/* Returns the parent of the real file's folder, or on Windows the folder itself. */
-static int real_prefix(struct jw_error *err, const char *executable, char **ret_prefix)
-{
-	char *real, *folder;
-
-	if (os_real_path(err, executable, &real))
-		return -1;
-	folder = os_dir_name(real);
-	mem_free(real);
-	*ret_prefix = os_is_windows ? mem_string(folder) : os_dir_name(folder);
-	mem_free(folder);
-	return 0;
-}
-
-int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
+int python_prefix(struct jw_error *err, void *owner, const char *executable, char **ret_prefix,
 				  bool *ret_virtual)
 {
-	char *folder = os_dir_name(executable), *above = os_dir_name(folder);
-	char *prefix = NULL;
-	bool here, there = false;
-	int result = python_has_mark(err, folder, "pyvenv.cfg", &here);
+	char *folder = arena_keep(owner, os_dir_name(executable)), *real;
 
-	if (!result && !here)
-		result = python_has_mark(err, above, "pyvenv.cfg", &there);
-	if (!result && here) {
-		prefix = folder;
-		folder = NULL;
-	} else if (!result && there) {
-		prefix = above;
-		above = NULL;
-	} else if (!result) {
-		result = real_prefix(err, executable, &prefix);
+	for (size_t i = 0; i < 2; i++, folder = arena_keep(owner, os_dir_name(folder))) {
+		if (python_has_mark(err, folder, "pyvenv.cfg", ret_virtual))
+			return -1;
+		*ret_prefix = folder;
+		if (*ret_virtual)
+			return 0;
 	}
-	mem_free(folder);
-	mem_free(above);
-	if (result)
+	if (os_real_path(err, executable, &real))
 		return -1;
-	*ret_virtual = here || there;
-	*ret_prefix = prefix;
+	/* The parent of the real file's folder, or on Windows the folder itself. */
+	folder = arena_keep(owner, os_dir_name(arena_keep(owner, real)));
+	*ret_prefix = os_is_windows ? folder : arena_keep(owner, os_dir_name(folder));
 	return 0;
-}
-
-/* ---- NVRTC in a toolkit, a wheel or a conda environment */
-
-/* Returns whether the name is libnvrtc.so.12 or nvrtc64_120_0.dll, but not of their builtins or
- * CUDA's "alt" variant. */
-static bool is_nvrtc(const char *name)
-{
-	bool shared = text_starts(name, "libnvrtc.so");
-	bool windows = text_starts(name, "nvrtc64_") && text_ends(name, ".dll");
-
-	return (shared || windows) && !strstr(name, "alt");
-}
-
-static const char *const folders[] = {"nvidia/cuda_nvrtc/lib", "nvidia/cuda_nvrtc/bin",
-									  "cuda_nvrtc/lib", NULL};
-static const struct library_kind nvrtc_kind = {
-	.option = "--nvrtc",
-	.called = "an NVRTC",
-	.files = "libnvrtc.so, nvrtc64_*.dll",
-	.is = is_nvrtc,
-	.brought = "nvrtc",
-	.folders = folders,
-};
-
-/* Adds a path, unless it is in the list, and takes ownership of it. */
-static void add_outside(char *paths[NVRTC_OUTSIDE], size_t *count, char *path)
-{
-	for (size_t i = 0; i < *count; i++)
-		if (!strcmp(paths[i], path)) {
-			mem_free(path);
-			return;
-		}
-	paths[(*count)++] = path;
-}
-
-size_t find_nvrtc_outside(char *ret_paths[NVRTC_OUTSIDE])
-{
-	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"}, *const names[] = {
-																		   "libnvrtc.so.13",
-																		   "libnvrtc.so.12",
-																		   "libnvrtc.so.11.2",
-																		   "libnvrtc.so"};
-	size_t count = 0;
-	bool named = false;
-	char *path;
-
-	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-		char *root = os_env(variables[i]);
-
-		named = named || root;
-		mem_free(root);
-		if (library_kind_of_variable(&nvrtc_kind, variables[i], &path))
-			add_outside(ret_paths, &count, path);
-	}
-	path = named ? NULL : os_cuda_toolkit(0, 0);
-	if (path) {
-		char *file;
-
-		if (library_kind_below(&nvrtc_kind, path, &file))
-			add_outside(ret_paths, &count, file);
-		mem_free(path);
-	}
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (os_find_library(names[i], &path))
-			add_outside(ret_paths, &count, path);
-	return count;
-}
-
-/* Conda's NVRTC is in the environment's own folders. */
-static bool find_nvrtc_in(const char *folder, char **ret_path)
-{
-	static const char *const sites[] = {"site-packages", "dist-packages"};
-	const char *kind = environment_kind(folder);
-	bool may = kind && !strcmp(kind, "conda");
-
-	for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
-		may = may || !strcmp(os_base_name(folder), sites[i]);
-	return may && library_kind_below(&nvrtc_kind, folder, ret_path);
-}
-
-bool find_nvrtc_beside(const char *path, char **ret_path)
-{
-	enum { MOST_ABOVE = 64 }; /* no environment has a file deeper */
-	char *named = os_dir_name(path), *folder;
-	bool has = false, more = !os_real_path(NULL, named, &folder);
-
-	mem_free(named);
-	for (int levels = 1; more; levels++) {
-		char *above = os_dir_name(folder);
-
-		has = find_nvrtc_in(folder, ret_path);
-		more = !has && levels < MOST_ABOVE && strcmp(above, folder) != 0;
-		mem_free(folder);
-		folder = above;
-		if (!more)
-			mem_free(folder);
-	}
-	return has;
-}
-
-int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path)
-{
-	const struct package_fact *package;
-	char *path = NULL, *newest;
-	bool found = false;
-
-	if (name)
-		return library_kind_named(err, &nvrtc_kind, name, ret_path);
-	for (size_t at = 0; !found && (package = package_fact_next(nvrtc_kind.brought, &at));)
-		found = library_kind_of_package(NULL, &nvrtc_kind, package->name, &path);
-	if (!found)
-		found = library_kind_of_variable(&nvrtc_kind, "CUDA_HOME", &path) ||
-				library_kind_of_variable(&nvrtc_kind, "CUDA_PATH", &path);
-	newest = found ? NULL : os_cuda_toolkit(0, 0);
-	found = found || (newest && library_kind_below(&nvrtc_kind, newest, &path));
-	mem_free(newest);
-	if (found)
-		*ret_path = path;
-	else
-		error_set(err, JW_ERR_NOT_FOUND, "no NVRTC in the environment or a toolkit");
-	return found ? 0 : -1;
 }

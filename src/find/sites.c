@@ -5,6 +5,7 @@
 
 #include <jitwarm/find.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -17,17 +18,6 @@
 #include "os/process.h"
 
 enum { MAX_MISSING = 400 }; /* the most bytes of a message about a variable */
-
-void sites_free(struct sites *environment)
-{
-	mem_free(environment->label);
-	mem_free(environment->prefix);
-	for (size_t i = 0; i < environment->count; i++) {
-		mem_free(environment->items[i].path);
-		mem_free(environment->items[i].root);
-	}
-	*environment = (struct sites){0};
-}
 
 static int is_folder(struct jw_error *err, const char *path, bool *ret_is)
 {
@@ -52,119 +42,109 @@ static bool has_site(const struct sites *environment, const struct os_stat *stat
 	return false;
 }
 
-/* Adds a folder if it exists and is new. Takes ownership of `path`. */
-static int add_site(struct jw_error *err, struct sites *environment, char *path, const char *root,
+/* Adds a folder if it exists and is new. The environment owns both paths. */
+static int add_site(struct jw_error *err, struct sites *environment, char *path, char *root,
 					bool whole)
 {
-	struct site site = {.path = path, .whole = whole};
 	struct jw_error why = {0};
 	struct os_stat stat;
 
 	if (os_stat(&why, path, &stat) || stat.kind != OS_DIRECTORY ||
-		environment->count == SITES_MAX || has_site(environment, &stat)) {
-		int result = os_ignore_unreadable(err, path, &why);
-
-		mem_free(path);
-		return result;
-	}
-	site.root = mem_string(root);
-	environment->items[environment->count++] = site;
+		environment->count == SITES_MAX || has_site(environment, &stat))
+		return os_ignore_unreadable(err, path, &why);
+	environment->items[environment->count++] = (struct site){path, root, whole};
 	return 0;
 }
 
 /* Adds PREFIX/LIB/python3.X/site-packages and dist-packages; only those of `version` ("3.11") and
  * Debian's "python3" unless it is NULL. */
-static int add_lib(struct jw_error *err, struct sites *environment, const char *prefix,
-				   const char *lib, const char *version)
+static int add_lib(struct jw_error *err, struct sites *environment, char *prefix, const char *lib,
+				   const char *version)
 {
-	char *folder = os_join(prefix, lib);
+	const char *folder = arena_keep(environment, os_join(prefix, lib));
 	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
 
 	/* No packages were seen in it, which does not mean that there are none. */
-	if (os_list(&why, folder, &names)) {
-		result = os_ignore_unreadable(err, folder, &why);
-	} else {
-		for (size_t i = 0; !result && i < names.count; i++) {
-			const char *name = names.items[i], *digits = name + strcspn(name, "0123456789");
+	if (os_list(&why, folder, &names))
+		return os_ignore_unreadable(err, folder, &why);
+	for (size_t i = 0; !result && i < names.count; i++) {
+		const char *name = names.items[i], *digits = name + strcspn(name, "0123456789");
 
-			if (names.kinds[i] != OS_DIRECTORY ||
-				(!text_starts(name, "python3") && !text_starts(name, "pypy3")) ||
-				(version && *version && strcmp(digits, version) != 0 && strcmp(digits, "3") != 0))
-				continue;
-			result = add_site(err, environment, mem_printf("%s/%s/site-packages", folder, name),
+		if (names.kinds[i] != OS_DIRECTORY ||
+			(!text_starts(name, "python3") && !text_starts(name, "pypy3")) ||
+			(version && *version && strcmp(digits, version) != 0 && strcmp(digits, "3") != 0))
+			continue;
+		result =
+			add_site(err, environment,
+					 arena_printf(environment, "%s/%s/site-packages", folder, name), prefix, true);
+		if (!result)
+			result = add_site(err, environment,
+							  arena_printf(environment, "%s/%s/dist-packages", folder, name),
 							  prefix, true);
-			if (!result)
-				result = add_site(err, environment, mem_printf("%s/%s/dist-packages", folder, name),
-								  prefix, true);
-		}
-		os_names_free(&names);
 	}
-	mem_free(folder);
+	os_names_free(&names);
 	return result;
 }
 
 /* Adds the folders of one installation of Python. */
-static int add_prefix(struct jw_error *err, struct sites *environment, const char *prefix,
+static int add_prefix(struct jw_error *err, struct sites *environment, char *prefix,
 					  const char *version)
 {
 	/* Debian's python3 searches /usr/local first. */
-	if (!strcmp(prefix, "/usr") && add_lib(err, environment, "/usr/local", "lib", version))
+	if (!strcmp(prefix, "/usr") &&
+		add_lib(err, environment, arena_string(environment, "/usr/local"), "lib", version))
 		return -1;
 	if (add_lib(err, environment, prefix, "lib", version) ||
 		add_lib(err, environment, prefix, "lib64", version))
 		return -1;
-	return add_site(err, environment, mem_printf("%s/Lib/site-packages", prefix), prefix, true);
+	return add_site(err, environment, arena_printf(environment, "%s/Lib/site-packages", prefix),
+					prefix, true);
 }
 
 /* Returns the folder into which the pip of Microsoft's Store installs:
  * %LOCALAPPDATA%\Packages\NAME_PUBLISHER\ LocalCache\local-packages, because nobody may write to
  * the installation, ...\WindowsApps\NAME_VERSION_MACHINE__PUBLISHER. NULL for other installations.
  * Source: Microsoft, "Package identity"; Python's documentation, "Using Python on Windows". */
-static char *store_base(const char *prefix)
+static char *store_base(struct sites *environment, const char *prefix)
 {
 	const char *name = os_base_name(prefix), *rest = strchr(name, '_'),
-			   *publisher = strstr(name, "__");
-	char *above = os_dir_name(prefix), *local = os_env("LOCALAPPDATA"), *base = NULL;
+			   *publisher = strstr(name, "__"),
+			   *above = arena_keep(environment, os_dir_name(prefix)),
+			   *local = arena_keep(environment, os_env("LOCALAPPDATA"));
 
-	if (local && publisher && rest < publisher &&
-		text_equal_fold(os_base_name(above), "WindowsApps"))
-		base = mem_printf("%s/Packages/%.*s_%s/LocalCache/local-packages", local,
-						  (int)(rest - name), name, publisher + 2);
-	mem_free(above);
-	mem_free(local);
-	return base;
+	return local && publisher && rest < publisher &&
+				   text_equal_fold(os_base_name(above), "WindowsApps")
+			   ? arena_printf(environment, "%s/Packages/%.*s_%s/LocalCache/local-packages", local,
+							  (int)(rest - name), name, publisher + 2)
+			   : NULL;
 }
 
 /* Returns the folder with the packages of the account: PYTHONUSERBASE, else the Store's, else
  * ~/.local or %APPDATA%\Python; NULL if Python is to use none, or the account has none. */
-static char *user_base(const char *prefix)
+static char *user_base(struct sites *environment, const char *prefix)
 {
-	char *none = os_env("PYTHONNOUSERSITE"), *base = NULL, *home = NULL;
-	const bool is_used = !none || !*none;
+	const char *none = arena_keep(environment, os_env("PYTHONNOUSERSITE"));
+	char *base = arena_keep(environment, os_env("PYTHONUSERBASE")), *home = NULL;
 
-	mem_free(none);
-	if (!is_used)
+	if (none && *none)
 		return NULL;
-	base = os_env("PYTHONUSERBASE");
 	if (base && *base)
 		return base;
-	mem_free(base);
-	if (os_is_windows && (base = store_base(prefix)))
+	if (os_is_windows && (base = store_base(environment, prefix)))
 		return base;
 	if (os_is_windows)
 		home = os_env("APPDATA");
 	if (!home && os_home_dir(NULL, &home))
 		return NULL;
-	base = os_join(home, os_is_windows ? "Python" : ".local");
-	mem_free(home);
-	return base;
+	return arena_keep(environment,
+					  os_join(arena_keep(environment, home), os_is_windows ? "Python" : ".local"));
 }
 
 /* Adds BASE\Python311\site-packages for the prefix that has python311.dll. */
 static int add_windows_sites(struct jw_error *err, struct sites *environment, const char *prefix,
-							 const char *base)
+							 char *base)
 {
 	struct os_names names;
 	int result = 0;
@@ -172,12 +152,10 @@ static int add_windows_sites(struct jw_error *err, struct sites *environment, co
 	if (os_list(NULL, base, &names))
 		return 0;
 	for (size_t i = 0; !result && i < names.count; i++) {
-		char *library = mem_printf("%s/%s.dll", prefix, names.items[i]);
-
-		if (os_exists(library))
-			result = add_site(err, environment,
-							  mem_printf("%s/%s/site-packages", base, names.items[i]), base, true);
-		mem_free(library);
+		if (os_exists(arena_printf(environment, "%s/%s.dll", prefix, names.items[i])))
+			result = add_site(
+				err, environment,
+				arena_printf(environment, "%s/%s/site-packages", base, names.items[i]), base, true);
 	}
 	os_names_free(&names);
 	return result;
@@ -187,253 +165,217 @@ static int add_windows_sites(struct jw_error *err, struct sites *environment, co
 static int add_user_site(struct jw_error *err, struct sites *environment, const char *prefix,
 						 const char *version)
 {
-	char *base = user_base(prefix);
-	int result = base ? add_lib(err, environment, base, "lib", version) : 0;
+	char *base = user_base(environment, prefix);
 
-	if (!result && base && os_is_windows)
-		result = add_windows_sites(err, environment, prefix, base);
-	mem_free(base);
-	return result;
+	if (base && add_lib(err, environment, base, "lib", version))
+		return -1;
+	return base && os_is_windows ? add_windows_sites(err, environment, prefix, base) : 0;
 }
 
 /* Adds the folders of PYTHONPATH, where clusters' module systems put frameworks. */
 static int add_python_path(struct jw_error *err, struct sites *environment)
 {
-	char *list = os_env("PYTHONPATH"), *path;
-	const char *at = list ? list : "";
-	int result = 0;
+	const char *list = arena_keep(environment, os_env("PYTHONPATH")), *at = list ? list : "";
+	char *path;
 
-	while (!result && (path = path_list_next(&at))) {
-		if (os_is_absolute(path))
-			result = add_site(err, environment, mem_string(path), path, false);
-		mem_free(path);
-	}
-	mem_free(list);
-	return result;
+	while ((path = path_list_next(environment, &at)))
+		if (os_is_absolute(path) && add_site(err, environment, path, path, false))
+			return -1;
+	return 0;
 }
 
 /* Adds the installation that a virtual environment was made from, if the environment may use its
  * packages. */
 static int add_base(struct jw_error *err, struct sites *environment)
 {
-	char *shared = NULL, *home = NULL, *base = NULL, *lib = NULL;
-	bool windows = false;
-	int result = pyvenv_value(err, environment->prefix, "include-system-site-packages", &shared) ||
-						 pyvenv_value(err, environment->prefix, "home", &home)
-					 ? -1
-					 : 0;
+	const char *prefix = environment->prefix;
+	char *shared, *home, *base;
+	bool windows;
 
-	if (!result && home && shared && text_equal_fold(shared, "true")) {
-		lib = os_join(home, "Lib");
-		result = is_folder(err, lib, &windows);
-		base = windows ? mem_string(home) : os_dir_name(home);
-		if (!result)
-			result = add_user_site(err, environment, base, NULL);
-		if (!result)
-			result = add_prefix(err, environment, base, NULL);
-	}
-	mem_free(lib);
-	mem_free(base);
-	mem_free(home);
-	mem_free(shared);
-	return result;
+	if (pyvenv_value(err, environment, prefix, "include-system-site-packages", &shared) ||
+		pyvenv_value(err, environment, prefix, "home", &home))
+		return -1;
+	if (!home || !shared || !text_equal_fold(shared, "true"))
+		return 0;
+	if (is_folder(err, arena_keep(environment, os_join(home, "Lib")), &windows))
+		return -1;
+	base = windows ? home : arena_keep(environment, os_dir_name(home));
+	return add_user_site(err, environment, base, NULL) || add_prefix(err, environment, base, NULL)
+			   ? -1
+			   : 0;
 }
 
 static int fill_virtual(struct jw_error *err, struct sites *environment, char *prefix)
 {
 	environment->prefix = prefix;
-	environment->label = mem_printf("the virtual environment %s", prefix);
+	environment->label = arena_printf(environment, "the virtual environment %s", prefix);
 	if (add_python_path(err, environment) || add_prefix(err, environment, prefix, NULL))
 		return -1;
 	return add_base(err, environment);
 }
 
 /* Returns "3.11" for an executable (NULL: the python3 of the prefix), by its real name
- * "python3.11"; "" if that lacks the version. The caller frees it. */
-static char *version_in(const char *prefix, const char *known)
+ * "python3.11"; "" if that lacks the version. */
+static const char *version_in(struct sites *environment, const char *prefix, const char *known)
 {
-	char *executable = known ? mem_string(known) : mem_printf("%s/bin/python3", prefix);
-	char *real = NULL, *version = NULL;
+	const char *name, *digits;
+	char *real;
 
-	if (!os_real_path(NULL, executable, &real)) {
-		const char *name = os_base_name(real), *digits = name + strcspn(name, "0123456789");
-
-		if (strchr(digits, '.') && !digits[strspn(digits, "0123456789.")])
-			version = mem_string(digits);
-	}
-	mem_free(executable);
-	mem_free(real);
-	return version ? version : mem_string("");
+	if (os_real_path(NULL, known ? known : arena_printf(environment, "%s/bin/python3", prefix),
+					 &real))
+		return "";
+	name = os_base_name(arena_keep(environment, real));
+	digits = name + strcspn(name, "0123456789");
+	return strchr(digits, '.') && !digits[strspn(digits, "0123456789.")] ? digits : "";
 }
 
-/* Fills in an installation and takes ownership of `prefix`. */
 static int fill_installation(struct jw_error *err, struct sites *environment, char *prefix,
 							 const char *executable)
 {
-	char *meta = os_join(prefix, "conda-meta"), *version = version_in(prefix, executable);
-	int result = is_folder(err, meta, &environment->conda);
+	const char *version = version_in(environment, prefix, executable);
 
+	if (is_folder(err, arena_keep(environment, os_join(prefix, "conda-meta")), &environment->conda))
+		return -1;
 	environment->prefix = prefix;
-	mem_free(meta);
 	environment->installation = !environment->conda;
-	environment->label =
-		mem_printf(environment->conda ? "the conda environment %s" : "the Python of %s", prefix);
-	if (result || add_python_path(err, environment) ||
-		add_user_site(err, environment, prefix, version) ||
-		add_prefix(err, environment, prefix, version))
-		result = -1;
-	mem_free(version);
-	return result;
+	environment->label = arena_printf(
+		environment, environment->conda ? "the conda environment %s" : "the Python of %s", prefix);
+	return add_python_path(err, environment) || add_user_site(err, environment, prefix, version) ||
+				   add_prefix(err, environment, prefix, version)
+			   ? -1
+			   : 0;
 }
 
-/* Returns the folder that a variable names; NULL if it is unset, or if the folder does not exist,
+/* Finds the folder that a variable names; NULL if it is unset, or if the folder does not exist,
  * which `missing` says. */
-static int named_folder(struct jw_error *err, const char *variable, char **ret_folder,
-						char missing[MAX_MISSING])
+static int named_folder(struct jw_error *err, struct sites *environment, const char *variable,
+						char **ret_folder, char missing[MAX_MISSING])
 {
-	char *value = os_env(variable), *real = NULL;
-	bool is = false;
-	int result = 0;
+	const char *value = arena_keep(environment, os_env(variable));
+	bool is;
 
-	if (value && *value) {
-		result = is_folder(err, value, &is);
-		if (!result && !is)
-			(void)text_format(missing, MAX_MISSING, "%s is %.300s, which is not a folder", variable,
-							  value);
-		else if (is)
-			(void)os_real_path(NULL, value, &real);
-	}
-	mem_free(value);
-	*ret_folder = real;
-	return result;
+	*ret_folder = NULL;
+	if (!value || !*value)
+		return 0;
+	if (is_folder(err, value, &is))
+		return -1;
+	if (!is)
+		(void)text_format(missing, MAX_MISSING, "%s is %.300s, which is not a folder", variable,
+						  value);
+	else if (!os_real_path(NULL, value, ret_folder))
+		(void)arena_keep(environment, *ret_folder);
+	return 0;
 }
 
 /* Finds the virtual or conda environment that the program is installed in; NULL if there is none.
  * An environment that pipx or uv made for the command contains nothing else and does not count. */
-static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_virtual)
+static int own_environment(struct jw_error *err, struct sites *environment, char **ret_prefix,
+						   bool *ret_virtual)
 {
-	char *self = NULL, *folder = NULL, *prefix = NULL;
-	bool is_virtual = false, conda = false, pipx = false, uv = false;
-	int result = 0;
+	bool conda, pipx, uv;
+	char *self, *prefix;
 
-	if (!os_self_path(NULL, &self)) {
-		folder = os_dir_name(self);
-		prefix = os_dir_name(folder);
-		if (python_has_mark(err, prefix, "pyvenv.cfg", &is_virtual) ||
-			python_has_mark(err, prefix, "conda-meta", &conda) ||
-			python_has_mark(err, prefix, "pipx_metadata.json", &pipx) ||
-			python_has_mark(err, prefix, "uv-receipt.toml", &uv))
-			result = -1;
-	}
-	mem_free(self);
-	mem_free(folder);
-	if (result || !(is_virtual || conda) || pipx || uv) {
-		mem_free(prefix);
-		prefix = NULL;
-	}
-	*ret_prefix = prefix;
-	*ret_virtual = is_virtual;
-	return result;
+	if (os_self_path(NULL, &self))
+		return 0;
+	prefix = os_dir_name(arena_keep(environment, os_dir_name(arena_keep(environment, self))));
+	(void)arena_keep(environment, prefix);
+	if (python_has_mark(err, prefix, "pyvenv.cfg", ret_virtual) ||
+		python_has_mark(err, prefix, "conda-meta", &conda) ||
+		python_has_mark(err, prefix, "pipx_metadata.json", &pipx) ||
+		python_has_mark(err, prefix, "uv-receipt.toml", &uv))
+		return -1;
+	if ((*ret_virtual || conda) && !pipx && !uv)
+		*ret_prefix = prefix;
+	return 0;
 }
 
 /* Accepts a folder that was not asked for by name only if it belongs to this account or root,
  * because anybody may make a folder in /tmp. NULL if it is not accepted. */
-static char *take_ours(const char *path)
+static char *take_ours(struct sites *environment, const char *path)
 {
 	struct os_stat stat;
 	char *real;
 
 	if (os_real_path(NULL, path, &real))
 		return NULL;
-	if (!os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == os_own_account()))
-		return real;
-	mem_free(real);
-	return NULL;
+	(void)arena_keep(environment, real);
+	return !os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == os_own_account()) ? real
+																						  : NULL;
 }
 
 /* Finds .venv in the current folder, or in the nearest one above that has it, as uv does. NULL if
  * there is none. */
-static int project_environment(struct jw_error *err, char **ret_prefix)
+static int project_environment(struct jw_error *err, struct sites *environment, char **ret_prefix)
 {
-	char *folder = NULL;
-	bool is = false;
-	int result = 0;
+	char *folder;
 
-	*ret_prefix = NULL;
-	(void)os_real_path(NULL, ".", &folder);
-	while (!result && folder && !is) {
-		char *path = os_join(folder, ".venv"), *above = os_dir_name(folder);
-		const bool top = !strcmp(above, folder);
+	if (os_real_path(NULL, ".", &folder))
+		return 0;
+	for (const char *below = "";; below = folder, folder = os_dir_name(folder)) {
+		const char *path = arena_keep(environment, os_join(folder, ".venv"));
+		bool is;
 
-		result = python_has_mark(err, path, "pyvenv.cfg", &is);
-		if (is && !result)
-			*ret_prefix = take_ours(path);
-		mem_free(path);
-		mem_free(folder);
-		folder = top ? NULL : above;
-		if (top)
-			mem_free(above);
+		(void)arena_keep(environment, folder);
+		if (!strcmp(below, folder))
+			return 0;
+		if (python_has_mark(err, path, "pyvenv.cfg", &is))
+			return -1;
+		if (is) {
+			*ret_prefix = take_ours(environment, path);
+			return 0;
+		}
 	}
-	mem_free(folder);
-	return result;
 }
 
 static int fill_from_path(struct jw_error *err, const struct jw_cancel *cancel,
 						  struct sites *environment)
 {
-	char *executable = NULL, *prefix = NULL;
-	bool is_virtual = false;
+	char *executable, *prefix;
+	bool is_virtual;
 	struct jw_error why = {0};
-	int result;
 
-	if (python_on_path(&why, cancel, &executable)) {
+	if (python_on_path(&why, environment, cancel, &executable)) {
 		/* On Windows, the registered Python (PEP 514) is used if there is none on PATH. */
 		if (why.code != JW_ERR_NOT_FOUND || os_python_registered(NULL, &prefix))
 			return error_copy(err, &why);
-		return fill_installation(err, environment, prefix, NULL);
+		return fill_installation(err, environment, arena_keep(environment, prefix), NULL);
 	}
-	result = python_prefix(err, executable, &prefix, &is_virtual);
-	if (!result)
-		result = is_virtual ? fill_virtual(err, environment, prefix)
-							: fill_installation(err, environment, prefix, executable);
-	mem_free(executable);
-	return result;
+	if (python_prefix(err, environment, executable, &prefix, &is_virtual))
+		return -1;
+	return is_virtual ? fill_virtual(err, environment, prefix)
+					  : fill_installation(err, environment, prefix, executable);
 }
 
-int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment)
+int sites_find(struct jw_error *err, struct found_list *list, struct sites **ret_environment)
 {
-	struct sites environment = {0};
+	struct sites *environment = arena_open(sizeof *environment);
 	char *prefix = NULL, missing[MAX_MISSING] = "";
 	bool is_virtual = true;
-	int result = named_folder(err, "VIRTUAL_ENV", &prefix, missing);
+	int result = named_folder(err, environment, "VIRTUAL_ENV", &prefix, missing);
 
 	if (!result && !prefix) {
 		is_virtual = false;
-		result = named_folder(err, "CONDA_PREFIX", &prefix, missing);
+		result = named_folder(err, environment, "CONDA_PREFIX", &prefix, missing);
 	}
 	if (!result && !prefix) {
 		is_virtual = true;
-		result = project_environment(err, &prefix);
+		result = project_environment(err, environment, &prefix);
 		if (prefix)
 			found_note(list, "%s is used: no other environment is active", prefix);
 	}
 	if (!result && !prefix)
-		result = own_environment(err, &prefix, &is_virtual);
+		result = own_environment(err, environment, &prefix, &is_virtual);
 	if (!result)
-		result = !prefix      ? fill_from_path(err, &list->cancel, &environment)
-				 : is_virtual ? fill_virtual(err, &environment, prefix)
-							  : fill_installation(err, &environment, prefix, NULL);
-	/* Each answer about the environment then says why it is not the one that was meant. */
-	if (!result && *missing) {
-		char *label = mem_printf("%s (%s)", environment.label, missing);
-
-		mem_free(environment.label);
-		environment.label = label;
-	}
+		result = !prefix      ? fill_from_path(err, &list->cancel, environment)
+				 : is_virtual ? fill_virtual(err, environment, prefix)
+							  : fill_installation(err, environment, prefix, NULL);
 	if (result) {
-		sites_free(&environment);
+		jw_result_free(environment);
 		return -1;
 	}
+	/* Each answer about the environment then says why it is not the one that was meant. */
+	if (*missing)
+		environment->label = arena_printf(environment, "%s (%s)", environment->label, missing);
 	*ret_environment = environment;
 	return 0;
 }
@@ -477,6 +419,7 @@ int conda_list_each(struct jw_error *err,
 
 struct conda_name {
 	const char *name;
+	struct sites *environment;
 	char *prefix; /* NULL if no list has it */
 };
 
@@ -487,7 +430,7 @@ static int match_conda(struct jw_error *err, void *context, const char *prefix)
 	(void)err;
 	if (wanted->prefix || strcmp(os_base_name(prefix), wanted->name) != 0)
 		return 0;
-	wanted->prefix = mem_string(prefix);
+	wanted->prefix = arena_string(wanted->environment, prefix);
 	return 0;
 }
 
@@ -511,104 +454,88 @@ const char *environment_kind(const char *path)
 
 /* Returns the only environment directly inside a folder, such as python_embeded of ComfyUI's
  * portable version; NULL if there is none, or several. */
-static char *environment_inside(const char *dir)
+static const char *environment_inside(struct sites *owner, const char *dir)
 {
 	struct os_names names;
-	char *found = NULL;
+	const char *found = NULL;
 	size_t count = 0;
 
 	if (os_list(NULL, dir, &names))
 		return NULL;
 	for (size_t i = 0; i < names.count; i++) {
-		char *path = os_join(dir, names.items[i]);
+		const char *path = arena_keep(owner, os_join(dir, names.items[i]));
 
 		if (names.kinds[i] == OS_DIRECTORY && environment_kind(path) && !count++)
 			found = path;
-		else
-			mem_free(path);
 	}
 	os_names_free(&names);
-	if (count == 1)
-		return found;
-	mem_free(found);
-	return NULL;
+	return count == 1 ? found : NULL;
 }
 
 /* Refuses a path inside an environment, such as .venv/bin/python, or a folder around one, and names
  * the environment. */
-static int refuse_environment(struct jw_error *err, const char *dir)
+static int refuse_environment(struct jw_error *err, struct sites *owner, const char *dir)
 {
-	char *above = os_dir_name(dir), *higher = os_dir_name(above), *inside = environment_inside(dir);
-	const char *const candidates[] = {above, higher}, *meant = inside;
+	const char *meant = environment_inside(owner, dir), *above = dir;
 
 	for (size_t i = 0; i < 2 && !meant; i++) {
-		const char *kind = environment_kind(candidates[i]);
+		const char *kind;
 
-		meant = kind && strcmp(kind, "Python") != 0 ? candidates[i] : NULL;
+		above = arena_keep(owner, os_dir_name(above));
+		kind = environment_kind(above);
+		meant = kind && strcmp(kind, "Python") != 0 ? above : NULL;
 	}
-	if (meant)
-		error_set(err, JW_ERR_USAGE,
-				  "--environment %s: not an environment (did you mean --environment %s?)", dir,
-				  meant);
-	else
-		error_set(err, JW_ERR_USAGE,
-				  "--environment %s: not an environment; “jitwarm find” lists environments", dir);
-	mem_free(above);
-	mem_free(higher);
-	mem_free(inside);
-	return -1;
+	return meant
+			   ? error_set(err, JW_ERR_USAGE,
+						   "--environment %s: not an environment (did you mean --environment %s?)",
+						   dir, meant)
+			   : error_set(
+					 err, JW_ERR_USAGE,
+					 "--environment %s: not an environment; “jitwarm find” lists environments",
+					 dir);
+}
+
+static int use_environment(struct jw_error *err, struct sites *inside, const char *dir)
+{
+	struct jw_error why = {0};
+	struct conda_name named = {.name = dir, .environment = inside};
+	const char *kind, *project;
+	bool is_virtual;
+	char *path;
+
+	if (!strpbrk(dir, "/\\") && !os_exists(dir) && conda_list_each(err, match_conda, &named, &why))
+		return -1;
+	/* A list that could not be read may have had it. */
+	if (!named.prefix && why.code)
+		return error_set(err, why.code, "--environment %s: %s", dir, why.message);
+	if (os_real_path(&why, named.prefix ? named.prefix : dir, &path))
+		return error_set(err, why.code,
+						 why.code == JW_ERR_NOT_FOUND ? "%s; “jitwarm find” lists environments"
+													  : "%s",
+						 why.message);
+	kind = environment_kind(arena_keep(inside, path));
+	/* The folder of a project stands for the environment that uv and others make in it, .venv. */
+	project = arena_keep(inside, os_join(path, ".venv"));
+	if (!kind && has_mark(project, "pyvenv.cfg") && !os_real_path(NULL, project, &path))
+		kind = environment_kind(arena_keep(inside, path));
+	if (add_prefix(err, inside, path, NULL))
+		return -1;
+	is_virtual = kind && !strcmp(kind, "venv");
+	if (!kind && !inside->count)
+		return refuse_environment(err, inside, dir);
+	return os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
+				   os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path)
+			   ? -1
+			   : 0;
 }
 
 int jw_use_environment(struct jw_error *err, const char *dir)
 {
-	struct jw_error why = {0};
-	struct sites inside = {0};
-	struct conda_name named = {.name = dir};
-	char *path = NULL;
-	const char *kind;
-	bool is_virtual;
-	int result = -1;
+	struct sites *inside = arena_open(sizeof *inside);
+	const int result = use_environment(err, inside, dir);
 
-	if (!strpbrk(dir, "/\\") && !os_exists(dir) && conda_list_each(err, match_conda, &named, &why))
-		goto done;
-	/* A list that could not be read may have had it. */
-	if (!named.prefix && why.code) {
-		error_set(err, why.code, "--environment %s: %s", dir, why.message);
-		goto done;
-	}
-	if (os_real_path(&why, named.prefix ? named.prefix : dir, &path)) {
-		error_set(err, why.code,
-				  why.code == JW_ERR_NOT_FOUND ? "%s; “jitwarm find” lists environments" : "%s",
-				  why.message);
-		goto done;
-	}
-	kind = environment_kind(path);
-	/* The folder of a project stands for the environment that uv and others make in it, .venv. */
-	if (!kind) {
-		char *project = os_join(path, ".venv"), *real = NULL;
-
-		if (has_mark(project, "pyvenv.cfg") && !os_real_path(NULL, project, &real)) {
-			mem_free(path);
-			path = real;
-			kind = environment_kind(path);
-		}
-		mem_free(project);
-	}
-	if (add_prefix(err, &inside, path, NULL))
-		goto done;
-	is_virtual = kind && !strcmp(kind, "venv");
-	if (!kind && !inside.count)
-		result = refuse_environment(err, dir);
-	else
-		result = os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
-						 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path)
-					 ? -1
-					 : 0;
-done:
-	sites_free(&inside);
-	mem_free(named.prefix);
-	mem_free(path);
-	return result ? -1 : 0;
+	jw_result_free(inside);
+	return result;
 }
 
 /* Reads the "3.11" of …/lib/python3.11/site-packages. */
@@ -634,15 +561,15 @@ static bool python_version_in(const char *path, char version[JW_PYTHON_VERSION])
 
 bool jw_environment_python(char version[JW_PYTHON_VERSION])
 {
-	struct sites environment = {0};
+	struct sites *environment = NULL;
 	struct found_list list;
 	bool found = false;
 
 	found_open(&list);
 	if (!sites_find(NULL, &list, &environment))
-		for (size_t i = 0; i < environment.count && !found; i++)
-			found = python_version_in(environment.items[i].path, version);
-	sites_free(&environment);
+		for (size_t i = 0; i < environment->count && !found; i++)
+			found = python_version_in(environment->items[i].path, version);
+	jw_result_free(environment);
 	jw_found_free(list.found);
 	found_close(&list);
 	return found;

@@ -1,4 +1,5 @@
-/* The active Python or conda environment, and the folders in it that hold packages. */
+/* The active Python or conda environment, and the folders in it that hold packages. jw_result_free
+ * frees an environment. */
 #pragma once
 
 #include "find/found.h"
@@ -24,13 +25,12 @@ struct sites {
  * environment that the program is installed in, else that of the Python on PATH (python.h). A
  * variable that names a missing folder becomes a note. JW_ERR_NOT_FOUND if there is no
  * environment. */
-int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment);
+int sites_find(struct jw_error *err, struct found_list *list, struct sites **ret_environment);
 /* Calls `take` for each environment in conda's list, in the account's home. *ret_unread is the
  * reason why the list could not be read, or JW_OK. */
 int conda_list_each(struct jw_error *err,
 					int (*take)(struct jw_error *err, void *context, const char *prefix),
 					void *context, struct jw_error *ret_unread);
-void sites_free(struct sites *environment);
 /* Returns "venv", "conda" or "Python" by the content of a folder; NULL if it is not an
  * environment. */
 const char *environment_kind(const char *path);

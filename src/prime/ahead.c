@@ -291,7 +291,7 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 		return -1;
 	ahead->modules = result->plan.modules;
 	ahead->ready = result->plan.warm;
-	jw_prime_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 
@@ -334,7 +334,7 @@ static void compile_for_boot(struct ahead_work *work, const struct jw_system *sy
 	if (!result->compile.interrupted && !result->keep.not_kept.code)
 		work->record.ahead.stored =
 			result->plan.cold - result->compile.undone - result->compile.failed;
-	jw_prime_result_free(result);
+	jw_result_free(result);
 }
 
 /* Compiles the remaining modules. With `full`, a former call had no room, and compiling would be in
@@ -388,7 +388,7 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 		TEXT_COPY(ahead->why, primed->compile.stopped.message);
 	else if (primed->compile.failure_count)
 		TEXT_COPY(ahead->why, primed->compile.failures[0].reason);
-	jw_prime_result_free(primed);
+	jw_result_free(primed);
 	return 0;
 }
 

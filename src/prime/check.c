@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "cache/outlook.h"
 #include "code/release.h"
@@ -42,9 +42,9 @@ static void list_package(const struct jw_found_file *file, struct jw_check_resul
 	if (package_place(result, file) < result->package_count)
 		return;
 	package = &result->packages[result->package_count++];
-	package->name = file->package ? mem_string(file->package) : NULL;
-	package->version = file->version ? mem_string(file->version) : NULL;
-	package->gpus = mem_array(result->gpu_count, sizeof *package->gpus);
+	package->name = arena_string(result, file->package);
+	package->version = arena_string(result, file->version);
+	package->gpus = arena_array(result, result->gpu_count, sizeof *package->gpus);
 	package->gpu_count = result->gpu_count;
 	for (size_t t = 0; t < result->gpu_count; t++)
 		package->gpus[t].target = result->gpus[t].target;
@@ -105,7 +105,7 @@ static int by_package_seconds(const void *a, const void *b)
 static void check_packages(const struct plan *plan, const struct jw_found *found,
 						   struct jw_check_result *result)
 {
-	result->packages = mem_array(found->file_count, sizeof *result->packages);
+	result->packages = arena_array(result, found->file_count, sizeof *result->packages);
 	for (size_t i = 0; i < found->file_count; i++)
 		if (plan->has_code[i])
 			list_package(&found->files[i], result);
@@ -143,40 +143,6 @@ static void check_packages(const struct plan *plan, const struct jw_found *found
 }
 
 /* ---- the result */
-
-void jw_check_result_free(struct jw_check_result *result)
-{
-	if (!result)
-		return;
-	for (size_t i = 0; i < result->file_count; i++) {
-		mem_free(result->files[i].path);
-		mem_free(result->files[i].member);
-	}
-	for (size_t i = 0; i < result->failing_count; i++) {
-		mem_free(result->failing[i].file);
-		mem_free(result->failing[i].why);
-		mem_free(result->failing[i].error);
-		mem_free(result->failing[i].cause);
-		mem_free(result->failing[i].cure);
-		mem_free(result->failing[i].package);
-		mem_free(result->failing[i].runs);
-	}
-	for (size_t i = 0; i < result->package_count; i++) {
-		mem_free(result->packages[i].name);
-		mem_free(result->packages[i].version);
-		mem_free(result->packages[i].gpus);
-	}
-	mem_free(result->packages);
-	for (size_t i = 0; i < result->compiler_count; i++)
-		toolchains_compiler_free(&result->compilers[i]);
-	mem_free(result->compilers);
-	jw_lines_free(result->notes, result->note_count);
-	explain_causes_free(result->causes, result->cause_count);
-	mem_free(result->failing);
-	mem_free(result->files);
-	mem_free(result->gpus);
-	mem_free(result);
-}
 
 static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 						 const struct plan *plan, const struct plan_module *module)
@@ -265,8 +231,9 @@ static int by_seconds(const void *a, const void *b)
 
 /* Returns what to do about a file that fails under this driver: another release, a newer driver, or
  * another build. */
-static char *cure_of(const struct jw_check_failing *failing, const struct jw_driver *asked)
+static char *cure_of(struct jw_check_result *result, const struct jw_check_failing *failing)
 {
+	const struct jw_driver *asked = &result->driver;
 	char text[512], driver[JW_DRIVER_OPTION], compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
 
 	(void)jw_target_sm(sm, failing->target);
@@ -284,7 +251,7 @@ static char *cure_of(const struct jw_check_failing *failing, const struct jw_dri
 	else
 		(void)text_format(text, sizeof text, "use a build that has -gencode arch=%s,code=%s",
 						  jw_target_compute(compute, failing->target), sm);
-	return mem_string(text);
+	return arena_string(result, text);
 }
 
 /* Sets for each failing file the release of its package that runs, if the list has the package. No
@@ -302,8 +269,7 @@ static void add_cures(const struct jw_found *found, struct jw_check_result *resu
 						   package_normalise(failing->package, strlen(failing->package), name);
 		struct jw_cure cure = {.package = NULL};
 
-		mem_free(failing->package);
-		failing->package = named ? mem_string(name) : NULL;
+		failing->package = arena_string(result, named ? name : NULL);
 		for (size_t k = 0; named && k < i && !former; k++)
 			if (jw_target_equal(result->failing[k].target, failing->target) &&
 				text_same(result->failing[k].package, name))
@@ -311,55 +277,51 @@ static void add_cures(const struct jw_found *found, struct jw_check_result *resu
 		if (former) {
 			failing->listed = former->listed;
 			failing->unexamined = former->unexamined;
-			failing->runs = former->runs ? mem_string(former->runs) : NULL;
+			failing->runs = former->runs;
 		} else if (named && jw_which_cure(name, failing->file, failing->target, &result->driver,
 										  python, &cure)) {
 			failing->listed = cure.listed;
 			failing->unexamined = cure.unexamined;
-			failing->runs = cure.version;
-			cure.version = NULL;
+			failing->runs = arena_string(result, cure.version);
 			jw_cure_free(&cure);
 		}
 	}
 	for (size_t i = 0; i < result->failing_count; i++)
-		result->failing[i].cure = cure_of(&result->failing[i], &result->driver);
+		result->failing[i].cure = cure_of(result, &result->failing[i]);
 }
 
-/* Fills in the result: GPUs, failing files, packages, compilers, files. Texts of the plan move into
- * it. */
-static void summarise(struct plan *plan, const struct jw_check_options *options,
+/* Fills in the result: GPUs, failing files, packages, compilers, files. */
+static void summarise(const struct plan *plan, const struct jw_check_options *options,
 					  struct jw_check_result *result)
 {
-	char text[FATE_TEXT], error[FATE_TEXT], cause[FATE_TEXT];
+	char text[FATE_TEXT];
 	size_t kept = 0;
 
-	result->gpus = mem_array(plan->target_count, sizeof *result->gpus);
+	result->gpus = arena_array(result, plan->target_count, sizeof *result->gpus);
 	result->gpu_count = plan->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
 		result->gpus[t] = (struct jw_check_gpu){.target = plan->targets[t].device,
 												.unplanned = plan->targets[t].unplanned};
-	result->files = mem_array(plan->file_count, sizeof *result->files);
+	result->files = arena_array(result, plan->file_count, sizeof *result->files);
 	for (size_t i = 0; i < plan->module_count; i++)
 		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
 					 plan, &plan->modules[i]);
 	for (uint32_t t = 0; t < plan->target_count; t++)
 		plan_fate(plan, t, result->gpus[t].modules, &result->gpus[t].fate);
-	result->failing = mem_array(plan->fates.count, sizeof *result->failing);
+	result->failing = arena_array(result, plan->fates.count, sizeof *result->failing);
 	for (size_t i = 0; i < plan->fates.count; i++) {
-		struct file_fate *fate = &plan->fates.items[i];
+		const struct file_fate *fate = &plan->fates.items[i];
 		const struct jw_target device = plan->targets[fate->target].device;
 
 		result->failing[result->failing_count++] =
-			(struct jw_check_failing){fate->file,
+			(struct jw_check_failing){arena_string(result, fate->file),
 									  device,
-									  mem_string(fate_text(text, fate, device)),
-									  mem_string(fate_error(error, fate)),
-									  mem_string(fate_cause(cause, fate, device)),
+									  arena_string(result, fate_text(text, fate, device)),
+									  arena_string(result, fate_error(text, fate)),
+									  arena_string(result, fate_cause(text, fate, device)),
 									  .refused = fate->result != 0,
 									  .needs = fate->is.needs,
-									  .package = fate->package};
-		fate->file = NULL;
-		fate->package = NULL;
+									  .package = arena_string(result, fate->package)};
 	}
 	for (size_t t = 0; t < plan->target_count; t++)
 		forecast_add_link(&result->gpus[t].forecast, plan, t);
@@ -374,24 +336,21 @@ static void summarise(struct plan *plan, const struct jw_check_options *options,
 	for (size_t i = 0; i < plan->file_count; i++) {
 		struct jw_check_file file = result->files[i];
 
-		result->files[i] = (struct jw_check_file){0};
 		if (!file.cold && !file.warm)
 			continue;
-		file.path = plan->files[i].path;
-		file.member = plan->files[i].member;
-		plan->files[i] = (struct plan_file){0};
+		file.path = arena_string(result, plan->files[i].path);
+		file.member = arena_string(result, plan->files[i].member);
 		result->files[kept++] = file;
 	}
 	result->file_count = kept;
 	if (kept)
 		qsort(result->files, kept, sizeof *result->files, by_seconds);
-	result->notes = plan->notes;
-	result->note_count = plan->note_count;
+	for (size_t i = 0; i < plan->note_count; i++)
+		arena_add_string(result, &result->notes, &result->note_count, plan->note_count,
+						 plan->notes[i]);
 	result->assumptions = plan->assumptions;
 	result->troubles = plan->troubles;
 	result->images = plan->images;
-	plan->notes = NULL;
-	plan->note_count = 0;
 }
 
 /* Lists the causes of the cold modules. An index that cannot be read explains nothing. */
@@ -405,7 +364,7 @@ static int list_causes(struct jw_error *err, const struct jw_cache_info *cache,
 
 	if (explain_plan(err, &request, &explanations))
 		return -1;
-	explain_causes(&request, explanations, &result->causes, &result->cause_count);
+	explain_causes(&request, explanations, result);
 	mem_free(explanations);
 	return 0;
 }
@@ -463,7 +422,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		return -1;
 	request.found = options->found ? options->found : found;
 
-	checked = mem_alloc(sizeof *checked);
+	checked = arena_open(sizeof *checked);
 	checked->driver = profile.driver;
 	checked->here = is_here(options);
 	checked->names_known = profile.stamp[0] != 0;
@@ -514,7 +473,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	checked = NULL;
 	result = 0;
 done:
-	jw_check_result_free(checked);
+	jw_result_free(checked);
 	ledger_close(&ledger);
 	plan_free(plan);
 	jw_found_free(found);

@@ -30,7 +30,7 @@ static void begin_again(struct jw_prime_compiled *compiled)
 {
 	compiled->compiled = compiled->misjudged = compiled->unchanged = compiled->met = 0;
 	compiled->opaque = false;
-	run_forget_failures(compiled);
+	compiled->failure_count = compiled->failed = compiled->refused = 0;
 }
 
 /* Runs without a known form: the driver fills the live cache itself, one worker at a time (several

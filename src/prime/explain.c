@@ -6,7 +6,7 @@
 
 #include <jitwarm/cache.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "cache/index.h"
 
@@ -267,40 +267,26 @@ void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request
 	mem_free(groups);
 }
 
-void explain_causes_free(struct jw_check_cause *causes, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		mem_free(causes[i].path);
-		mem_free(causes[i].member);
-		mem_free(causes[i].text);
-	}
-	mem_free(causes);
-}
-
 void explain_causes(const struct explain_request *request, const struct explanation *explanations,
-					struct jw_check_cause **ret_causes, size_t *ret_count)
+					struct jw_check_result *result)
 {
 	const struct plan *plan = request->plan;
 	struct group *groups;
-	struct jw_check_cause *causes;
-	size_t count;
 	char text[EXPLAIN_TEXT];
 
-	group_modules(request, explanations, true, &groups, &count);
-	causes = mem_array(count, sizeof *causes);
-	for (size_t i = 0; i < count; i++) {
+	group_modules(request, explanations, true, &groups, &result->cause_count);
+	result->causes = arena_array(result, result->cause_count, sizeof *result->causes);
+	for (size_t i = 0; i < result->cause_count; i++) {
 		const struct plan_file *file = &plan->files[groups[i].file];
 
-		causes[i] = (struct jw_check_cause){
+		result->causes[i] = (struct jw_check_cause){
 			.target = plan->targets[groups[i].target].device,
 			.reason = groups[i].cause->reason,
 			.modules = groups[i].modules,
-			.path = mem_string(file->path),
-			.member = file->member ? mem_string(file->member) : NULL,
-			.text = mem_string(explain_text(text, request, groups[i].cause)),
+			.path = arena_string(result, file->path),
+			.member = arena_string(result, file->member),
+			.text = arena_string(result, explain_text(text, request, groups[i].cause)),
 		};
 	}
 	mem_free(groups);
-	*ret_causes = causes;
-	*ret_count = count;
 }

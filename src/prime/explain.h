@@ -41,7 +41,6 @@ void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request
 				  const struct explanation *explanations);
 
 /* Lists one cause for each library, architecture and reason, sorted by library and architecture,
- * the most frequent first. The caller frees *ret_causes with explain_causes_free. */
+ * the most frequent first, in a result that is an arena (base/arena.h). */
 void explain_causes(const struct explain_request *request, const struct explanation *explanations,
-					struct jw_check_cause **ret_causes, size_t *ret_count);
-void explain_causes_free(struct jw_check_cause *causes, size_t count);
+					struct jw_check_result *result);

@@ -4,7 +4,7 @@
 
 #include <jitwarm/estimate.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "driver/environment.h"
 #include "driver/speed_model.h"
@@ -361,7 +361,7 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
 	sum->too_much = !options->compile.store_only &&
 					budget_is_too_much(sum, &system->cache, &outcome->compile.stopped);
 	/* The chosen modules by GPU architecture: */
-	sum->gpus = mem_array(plan->target_count, sizeof *sum->gpus);
+	sum->gpus = arena_array(outcome, plan->target_count, sizeof *sum->gpus);
 	sum->gpu_count = plan->target_count;
 	for (size_t t = 0; t < plan->target_count; t++) {
 		sum->gpus[t].target = plan->targets[t].device;

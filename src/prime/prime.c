@@ -6,8 +6,8 @@
 #include <jitwarm/compiler.h>
 #include <jitwarm/key.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
-#include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
 #include "cache/outlook.h"
@@ -321,24 +321,20 @@ static void write_pack(const struct priming *run)
 								  : "");
 		return;
 	}
-	pack = mem_alloc(sizeof *pack);
-	targets = mem_array(system->gpu_count, sizeof *targets);
+	pack = arena_alloc(run->result, sizeof *pack);
+	targets = arena_array(run->result, system->gpu_count, sizeof *targets);
 	how.system = system;
 	how.targets = targets;
 	how.target_count = jw_system_targets(system, targets, system->gpu_count);
 	how.state_dir = system->state_dir;
 	how.cancel = run->options.cancel;
-	if (!jw_export(&why, &how, pack)) {
+	if (!jw_export(&why, &how, pack))
 		run->result->keep.pack = pack;
-		pack = NULL;
-	} else if (why.code == JW_ERR_NOT_FOUND) {
+	else if (why.code == JW_ERR_NOT_FOUND)
 		error_set(err, JW_ERR_UNSUPPORTED, "%s is not written: no entry is left to put into it",
 				  how.output);
-	} else {
+	else
 		error_copy(err, &why);
-	}
-	mem_free(pack);
-	mem_free(targets);
 }
 
 /* Returns whether this run has compiled an entry of the cache. */
@@ -407,7 +403,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	struct priming run = {.system = system, .options = *options};
 	int result = 0;
 
-	run.result = mem_alloc(sizeof *run.result);
+	run.result = arena_open(sizeof *run.result);
 	if (check_request(err, &run) || plan_step(err, &run) || reuse_step(err, &run) ||
 		compile_step(err, &run))
 		result = -1;
@@ -422,19 +418,6 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	}
 	set_free(&run.cold);
 	jw_compiler_free(&run.compiler);
-	jw_prime_result_free(run.result);
+	jw_result_free(run.result);
 	return result;
-}
-
-void jw_prime_result_free(struct jw_prime_result *result)
-{
-	if (!result)
-		return;
-	run_forget_failures(&result->compile);
-	jw_lines_free(result->notes, result->note_count);
-	mem_free(result->plan.gpus);
-	mem_free(result->compile.failures);
-	mem_free(result->keep.pack);
-	jw_result_free(result->reuse.carried);
-	mem_free(result);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/remove.h"
@@ -252,6 +253,8 @@ void reuse_other_drivers(const struct jw_system *system, const struct jw_prime_o
 		take_restored(plan, &wanted);
 	}
 	wanted_free(&wanted);
-	if (reuse->carried)
+	if (reuse->carried) {
+		arena_join(outcome, reuse->carried);
 		outcome->evicted_in_use += reuse->carried->evicted_in_use;
+	}
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/packages.h"
@@ -12,7 +13,7 @@
 #include "code/target_names.h"
 #include "code/zip_directory.h"
 #include "driver/installed_compilers.h"
-#include "find/python.h"
+#include "find/libraries.h"
 #include "os/file.h"
 #include "os/process.h"
 
@@ -251,23 +252,22 @@ static uint32_t newest_linker(const struct jw_found *found)
 	return newest;
 }
 
-/* Lists a misfit; the same text for several compilers is listed once. Takes ownership of
+/* Lists a misfit; the same text for several compilers is listed once. The result takes ownership of
  * `misfit.why`. */
 static void list_compiler(const struct jw_found_file *file, struct jw_check_compiler misfit,
 						  struct jw_check_result *result)
 {
 	size_t same = 0;
 
-	while (misfit.why && same < result->compiler_count &&
-		   strcmp(result->compilers[same].why, misfit.why) != 0)
-		same++;
-	if (!misfit.why || same < result->compiler_count || same == MAX_COMPILERS) {
-		mem_free(misfit.why);
+	if (!arena_keep(result, misfit.why))
 		return;
-	}
-	misfit.file = mem_string(file->path);
-	misfit.package = file->package ? mem_string(file->package) : NULL;
-	misfit.version = file->version ? mem_string(file->version) : NULL;
+	while (same < result->compiler_count && strcmp(result->compilers[same].why, misfit.why) != 0)
+		same++;
+	if (same < result->compiler_count || same == MAX_COMPILERS)
+		return;
+	misfit.file = arena_string(result, file->path);
+	misfit.package = arena_string(result, file->package);
+	misfit.version = arena_string(result, file->version);
 	result->compilers[result->compiler_count++] = misfit;
 }
 
@@ -300,9 +300,9 @@ static bool names_nvrtc(const struct os_map *map, const struct jw_cancel *cancel
 	return false;
 }
 
-/* Adds the compilers inside the wheels, as files “WHEEL: MEMBER”, to a copy of the list; the caller
- * frees it with free_members. */
-static struct jw_found with_members(const struct jw_found *found)
+/* Adds the compilers inside the wheels, as files “WHEEL: MEMBER”, to a copy of the list, which
+ * `owner` keeps. */
+static struct jw_found with_members(void *owner, const struct jw_found *found)
 {
 	struct jw_found all = *found;
 	size_t capacity = 0;
@@ -328,20 +328,15 @@ static struct jw_found with_members(const struct jw_found *found)
 					continue;
 				VEC_GROW(all.files, capacity, all.file_count);
 				all.files[all.file_count++] = (struct jw_found_file){
-					.path = mem_printf("%s: %s", found->files[i].path, directory.members[k].name)};
+					.path = arena_printf(owner, "%s: %s", found->files[i].path,
+										 directory.members[k].name)};
 			}
 			zip_directory_free(&directory);
 		}
 		os_map_close(&map);
 	}
+	(void)arena_keep(owner, all.files);
 	return all;
-}
-
-static void free_members(struct jw_found *all, const struct jw_found *found)
-{
-	for (size_t i = found->file_count; i < all->file_count; i++)
-		mem_free(all->files[i].path);
-	mem_free(all->files);
 }
 
 static bool is_nvrtc(const struct jw_found_file *file)
@@ -372,14 +367,6 @@ static bool loads_nvrtc(const char *path, const struct jw_cancel *cancel)
 	return loads;
 }
 
-void toolchains_compiler_free(struct jw_check_compiler *compiler)
-{
-	mem_free(compiler->file);
-	mem_free(compiler->package);
-	mem_free(compiler->version);
-	mem_free(compiler->why);
-}
-
 /* Forgets the listed compilers from `first` on that have this name; NULL: all. */
 static void drop_listed(struct jw_check_result *result, size_t first, const char *name)
 {
@@ -387,12 +374,9 @@ static void drop_listed(struct jw_check_result *result, size_t first, const char
 	const size_t count = result->compiler_count;
 
 	result->compiler_count = first;
-	for (size_t i = first; i < count; i++) {
-		if (!name || all[i].name == name)
-			toolchains_compiler_free(&all[i]);
-		else
+	for (size_t i = first; i < count; i++)
+		if (name && all[i].name != name)
 			all[result->compiler_count++] = all[i];
-	}
 }
 
 /* Checks the compilers by names, versions, and, for ptxas, a few kilobytes; starts nothing and
@@ -406,7 +390,7 @@ static void check_compilers(const struct jw_found *found, const struct plan *pla
 	const bool has_xla = name_packages(found, "xla", xla),
 			   has_nvvm = name_packages(found, "nvvm", nvvm);
 
-	result->compilers = mem_array(MAX_COMPILERS, sizeof *result->compilers);
+	result->compilers = arena_array(result, MAX_COMPILERS, sizeof *result->compilers);
 	for (size_t i = 0; i < found->file_count; i++) {
 		const struct jw_found_file *file = &found->files[i];
 		enum compiler_kind kind;
@@ -448,22 +432,16 @@ static void check_nvrtc(const struct jw_found_file *file, const struct jw_driver
 
 /* The folder of the last file, and the NVRTC beside it (NULL: none). */
 struct beside {
-	char *folder, *nvrtc;
+	const char *folder;
+	char *nvrtc;
 };
-
-static void forget_beside(struct beside *beside)
-{
-	mem_free(beside->folder);
-	mem_free(beside->nvrtc);
-	*beside = (struct beside){0};
-}
 
 /* Checks the NVRTC of the environment to which a named file belongs, which its programs load before
  * any other, as CuPy does; false if it has none. `active` is the active environment, for wheels. */
 static bool check_inside(const char *path, struct beside *beside, const struct jw_found *active,
 						 const struct jw_driver *driver, struct jw_check_result *result)
 {
-	char *folder;
+	const char *folder;
 
 	if (text_ends(path, ".whl") && active) {
 		for (size_t i = 0; i < active->file_count; i++)
@@ -471,14 +449,9 @@ static bool check_inside(const char *path, struct beside *beside, const struct j
 				check_nvrtc(&active->files[i], driver, result);
 		return has_nvrtc(active);
 	}
-	folder = os_dir_name(path);
-	if (beside->folder && !strcmp(beside->folder, folder)) {
-		mem_free(folder);
-	} else {
-		forget_beside(beside);
-		beside->folder = folder;
-		if (!find_nvrtc_beside(path, &beside->nvrtc))
-			beside->nvrtc = NULL;
+	folder = arena_keep(result, os_dir_name(path));
+	if (!beside->folder || strcmp(beside->folder, folder) != 0) {
+		*beside = (struct beside){folder, find_nvrtc_beside(result, path)};
 	}
 	if (beside->nvrtc)
 		check_nvrtc(&(struct jw_found_file){.path = beside->nvrtc}, driver, result);
@@ -490,12 +463,10 @@ static bool check_inside(const char *path, struct beside *beside, const struct j
 static void check_outside(const struct jw_driver *driver, struct jw_check_result *result)
 {
 	char *paths[NVRTC_OUTSIDE];
-	const size_t count = find_nvrtc_outside(paths);
+	const size_t count = find_nvrtc_outside(result, paths);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		check_nvrtc(&(struct jw_found_file){.path = paths[i]}, driver, result);
-		mem_free(paths[i]);
-	}
 }
 
 /* Checks the NVRTCs of files that were named without their environment: that of the environment in
@@ -516,10 +487,8 @@ static void check_unlisted(const struct jw_found *search, const struct jw_found 
 			result->compiler_count > first && !loads_nvrtc(search->files[i].path, cancel))
 			drop_listed(result, first, NULL);
 	}
-	if (!here) {
-		forget_beside(&beside);
+	if (!here)
 		return;
-	}
 	first = result->compiler_count;
 	check_outside(driver, result);
 	for (size_t i = 0; i < search->file_count && result->compiler_count > first && !used; i++)
@@ -527,7 +496,6 @@ static void check_unlisted(const struct jw_found *search, const struct jw_found 
 			   !check_inside(search->files[i].path, &beside, active, driver, result);
 	if (!used)
 		drop_listed(result, first, NULL);
-	forget_beside(&beside);
 }
 
 /* A program may load any NVRTC of a whole environment; otherwise NVRTC counts only if a file brings
@@ -537,7 +505,7 @@ void toolchains_check(const struct jw_found *search, const struct plan *plan, bo
 {
 	const struct jw_driver *const driver = &result->driver;
 	const char *const nvrtc = compiler_names[COMPILER_NVRTC];
-	struct jw_found *whole = NULL, members = with_members(search);
+	struct jw_found *whole = NULL, members = with_members(result, search);
 	bool wanted = search->environment && !search->whole, listed = false, loads = search->whole;
 
 	for (size_t i = 0; i < search->file_count; i++)
@@ -556,5 +524,4 @@ void toolchains_check(const struct jw_found *search, const struct plan *plan, bo
 			drop_listed(result, 0, nvrtc);
 	}
 	jw_found_free(whole);
-	free_members(&members, search);
 }

@@ -12,8 +12,6 @@
  * program uses the compilers of its whole environment, so the whole environment is searched, even
  * if `search` has only a part of it. `here` means that the question is about this machine, whose
  * NVRTC outside the environment counts if the environment has none. Starts no program and loads no
- * library. */
+ * library. The result is an arena (base/arena.h). */
 void toolchains_check(const struct jw_found *search, const struct plan *plan, bool here,
 					  const struct jw_cancel *cancel, struct jw_check_result *result);
-/* Frees what a listed compiler owns. */
-void toolchains_compiler_free(struct jw_check_compiler *compiler);

@@ -211,7 +211,7 @@ static int predict_growth(struct jw_error *err, const struct jw_system *system,
 		if (jw_check(err, &options, &result))
 			return -1;
 		bytes = result->all.forecast.cache_bytes;
-		jw_check_result_free(result);
+		jw_result_free(result);
 	}
 	*ret_bytes = bytes;
 	return 0;

@@ -203,39 +203,28 @@ struct variable_record {
 	struct os_variable set, before;
 };
 
-static void forget_record(struct variable_record *record)
-{
-	mem_free(record->set.value);
-	mem_free(record->before.value);
-	*record = (struct variable_record){0};
-}
-
-/* Reads a variable; the value is NULL if it is not set. */
-static int read_variable(struct jw_error *err, enum os_variables where, const char *name,
-						 struct os_variable *ret_variable)
+/* Reads a variable, which the run's result then has; the value is NULL if it is not set. */
+static int read_variable(struct jw_error *err, const struct applying *run, enum os_variables where,
+						 const char *name, struct os_variable *ret_variable)
 {
 	struct jw_error why = {0};
 
 	*ret_variable = (struct os_variable){0};
-	if (!os_variable_read(&why, where, name, ret_variable) || why.code == JW_ERR_NOT_FOUND)
-		return 0;
-	return error_copy(err, &why);
+	if (os_variable_read(&why, where, name, ret_variable))
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+	(void)arena_keep(run->result, ret_variable->value);
+	return 0;
 }
 
-static int read_variable_record(struct jw_error *err, enum os_variables where, const char *name,
+static int read_variable_record(struct jw_error *err, const struct applying *run,
+								enum os_variables where, const char *name,
 								struct variable_record *ret_record)
 {
-	char *before = mem_printf("%s before", name);
-
-	*ret_record = (struct variable_record){0};
-	if (read_variable(err, where, name, &ret_record->set) ||
-		read_variable(err, where, before, &ret_record->before)) {
-		forget_record(ret_record);
-		mem_free(before);
-		return -1;
-	}
-	mem_free(before);
-	return 0;
+	return read_variable(err, run, where, name, &ret_record->set) ||
+				   read_variable(err, run, where, arena_printf(run->result, "%s before", name),
+								 &ret_record->before)
+			   ? -1
+			   : 0;
 }
 
 /* Writes a record. The set value is written last and removed first, so that a kill in between
@@ -261,28 +250,22 @@ static int write_variable_record(struct jw_error *err, enum os_variables where, 
 static int note_variable(struct jw_error *err, struct applying *run, enum os_variables where,
 						 const char *name, const char *what)
 {
-	char *shown = mem_printf("%s\\%s", os_variables_key(where), name);
-	int result = note_change(err, run, shown, what);
-
-	mem_free(shown);
-	return result;
+	return note_change(err, run, arena_printf(run->result, "%s\\%s", os_variables_key(where), name),
+					   what);
 }
 
 static int apply_variable(struct jw_error *err, struct applying *run,
 						  const struct variable_place *place, const char *name, const char *value)
 {
 	struct variable_record known = {0}, record = {0};
-	struct os_variable now = {0}, wanted = {.value = mem_string(value)};
+	struct os_variable now = {0}, wanted = {.value = arena_string(run->result, value)};
 	bool still_ours;
-	int result = -1;
 
-	if (read_variable(err, place->where, name, &now) ||
-		read_variable_record(err, place->record, name, &known))
-		goto done;
-	if (now.value && !strcmp(now.value, value)) {
-		result = note_variable(err, run, place->where, name, "unchanged");
-		goto done;
-	}
+	if (read_variable(err, run, place->where, name, &now) ||
+		read_variable_record(err, run, place->record, name, &known))
+		return -1;
+	if (now.value && !strcmp(now.value, value))
+		return note_variable(err, run, place->where, name, "unchanged");
 	/* A value with %NAME% in it stays of that type; jitwarm's value contains no % that could be
 	 * taken for a variable. */
 	wanted.expands = now.expands && !strchr(value, '%');
@@ -293,15 +276,10 @@ static int apply_variable(struct jw_error *err, struct applying *run,
 	if (write_variable_record(err, place->record, name, &record) ||
 		os_variable_write(err, place->where, name, &wanted)) {
 		(void)write_variable_record(NULL, place->record, name, &known);
-		goto done;
+		return -1;
 	}
 	run->announce = true;
-	result = note_variable(err, run, place->where, name, "written");
-done:
-	mem_free(wanted.value);
-	mem_free(now.value);
-	forget_record(&known);
-	return result;
+	return note_variable(err, run, place->where, name, "written");
 }
 
 static int apply_variables(struct jw_error *err, struct applying *run,
@@ -322,36 +300,30 @@ static int undo_variable(struct jw_error *err, struct applying *run,
 {
 	static const struct variable_record none;
 	struct variable_record known;
-	struct os_variable now = {0};
-	const char *what = "left";
-	int result = -1;
+	struct os_variable now;
+	bool still_ours;
 
-	if (read_variable_record(err, place->record, name, &known))
+	if (read_variable_record(err, run, place->record, name, &known))
 		return -1;
-	if (!known.set.value) {
-		/* Removes the rest of a record that could not be removed as a whole. */
-		result = 0;
-		if (known.before.value && !run->dry_run)
-			result = write_variable_record(err, place->record, name, &none);
-	} else if (!read_variable(err, place->where, name, &now)) {
-		const bool still_ours = now.value && !strcmp(now.value, known.set.value);
-
-		if (still_ours)
-			what = known.before.value ? "restored" : "removed";
-		result = 0;
-		if (still_ours && !run->dry_run) {
-			result = os_variable_write(err, place->where, name,
-									   known.before.value ? &known.before : NULL);
-			run->announce = run->announce || !result;
-		}
-		if (!result && !run->dry_run)
-			result = write_variable_record(err, place->record, name, &none);
-		if (!result)
-			result = note_variable(err, run, place->where, name, what);
+	/* Removes the rest of a record that could not be removed as a whole. */
+	if (!known.set.value)
+		return known.before.value && !run->dry_run
+				   ? write_variable_record(err, place->record, name, &none)
+				   : 0;
+	if (read_variable(err, run, place->where, name, &now))
+		return -1;
+	still_ours = now.value && !strcmp(now.value, known.set.value);
+	if (still_ours && !run->dry_run) {
+		if (os_variable_write(err, place->where, name, known.before.value ? &known.before : NULL))
+			return -1;
+		run->announce = true;
 	}
-	mem_free(now.value);
-	forget_record(&known);
-	return result;
+	if (!run->dry_run && write_variable_record(err, place->record, name, &none))
+		return -1;
+	return note_variable(err, run, place->where, name,
+						 !still_ours          ? "left"
+						 : known.before.value ? "restored"
+											  : "removed");
 }
 
 static int undo_variables(struct jw_error *err, struct applying *run,
@@ -412,7 +384,7 @@ static int apply_files(struct jw_error *err, struct applying *run,
 static int apply_scope(struct jw_error *err, struct applying *run)
 {
 	const struct jw_tune_request *request = run->request;
-	struct setting_places places;
+	struct setting_places *places;
 	struct jw_error why = {0};
 	int result;
 
@@ -420,8 +392,8 @@ static int apply_scope(struct jw_error *err, struct applying *run)
 		return error_set(err, JW_ERR_USAGE, "%s: name an absolute path", request->path);
 	if (places_of(err, request->scope, &places))
 		return -1;
-	result = apply_files(&why, run, &places);
-	places_free(&places);
+	result = apply_files(&why, run, places);
+	jw_result_free(places);
 	if (result && request->scope != JW_SCOPE_SYSTEM && !jw_tune_can_apply(request->scope))
 		return error_set(err, JW_ERR_IO,
 						 "%s; “jitwarm tune --print sh” prints the lines instead, for where your "
@@ -439,25 +411,25 @@ static int apply_scope(struct jw_error *err, struct applying *run)
  * keep the others; the first failure is reported. */
 static int undo_scope_files(struct jw_error *err, struct applying *run, enum jw_scope scope)
 {
-	struct setting_places places;
+	struct setting_places *places;
 	struct jw_error later = {0};
 	int result = 0;
 
 	if (places_of_all(err, scope, &places))
 		return -1;
 	/* The line that loads a file is removed first, then the file. */
-	for (size_t i = 0; i < places.count; i++) {
-		const struct setting_place *place = &places.items[i];
+	for (size_t i = 0; i < places->count; i++) {
+		const struct setting_place *place = &places->items[i];
 		const char *marked = place->form == PLACE_SHARED ? place->path : place->loader;
 
 		if (marked && undo_marked(result ? &later : err, run, scope, marked))
 			result = -1;
 	}
-	for (size_t i = 0; i < places.count; i++)
-		if (places.items[i].form != PLACE_SHARED &&
-			undo_own(result ? &later : err, run, places.items[i].path))
+	for (size_t i = 0; i < places->count; i++)
+		if (places->items[i].form != PLACE_SHARED &&
+			undo_own(result ? &later : err, run, places->items[i].path))
 			result = -1;
-	places_free(&places);
+	jw_result_free(places);
 	return result;
 }
 

@@ -2,51 +2,41 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 
-char *place_system_path(const char *path)
+char *place_system_path(void *owner, const char *path)
 {
-	char *root = os_env("JITWARM_SYSTEM_ROOT"), *whole = mem_printf("%s%s", root ? root : "", path);
+	const char *root = arena_keep(owner, os_env("JITWARM_SYSTEM_ROOT"));
 
-	mem_free(root);
-	return whole;
+	return arena_printf(owner, "%s%s", root ? root : "", path);
 }
 
-static char *place_home_path(struct jw_error *err, const char *rest)
+static char *place_home_path(struct jw_error *err, void *owner, const char *rest)
 {
-	char *home = NULL, *path;
+	char *home;
 
-	if (os_home_dir(err, &home))
-		return NULL;
-	path = os_join(home, rest);
-	mem_free(home);
-	return path;
+	return os_home_dir(err, &home) ? NULL
+								   : arena_keep(owner, os_join(arena_keep(owner, home), rest));
 }
 
-char *place_config_path(struct jw_error *err, const char *rest)
+char *place_config_path(struct jw_error *err, void *owner, const char *rest)
 {
-	char *base = os_env("XDG_CONFIG_HOME"), *path;
+	const char *base = arena_keep(owner, os_env("XDG_CONFIG_HOME"));
 
-	if (!base || !os_is_absolute(base)) {
-		mem_free(base);
-		base = place_home_path(err, ".config");
-	}
-	path = base ? os_join(base, rest) : NULL;
-	mem_free(base);
-	return path;
+	if (!base || !os_is_absolute(base))
+		base = place_home_path(err, owner, ".config");
+	return base ? arena_keep(owner, os_join(base, rest)) : NULL;
 }
 
-/* Adds a place and takes ownership of `path` and `loader`. */
+/* Adds a place; -1 if its path is NULL. */
 static int add_setting_place(struct setting_places *places, enum jw_scope scope, char *path,
 							 enum place_form form, char *loader)
 {
-	if (!path) {
-		mem_free(loader);
+	if (!path)
 		return -1;
-	}
 	places->items[places->count++] = (struct setting_place){path, form, scope, loader};
 	return 0;
 }
@@ -67,42 +57,37 @@ static enum shell shell_of_account(void)
 }
 
 /* bash reads the first of these that exists. Source: bash(1), INVOCATION. */
-static char *bash_login_profile(struct jw_error *err)
+static char *bash_login_profile(struct jw_error *err, void *owner)
 {
 	static const char *const names[] = {".bash_profile", ".bash_login"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *path = place_home_path(err, names[i]);
-		bool there = false;
-		const int result = path ? os_check_exists(err, path, &there) : -1;
+		char *path = place_home_path(err, owner, names[i]);
+		bool there;
 
-		if (!result && there)
-			return path;
-		mem_free(path);
-		if (result)
+		if (!path || os_check_exists(err, path, &there))
 			return NULL;
+		if (there)
+			return path;
 	}
-	return place_home_path(err, ".profile");
+	return place_home_path(err, owner, ".profile");
 }
 
-static char *zsh_path(struct jw_error *err, const char *name)
+static char *zsh_path(struct jw_error *err, void *owner, const char *name)
 {
-	char *folder = os_env("ZDOTDIR");
-	char *path = folder && *folder ? os_join(folder, name) : place_home_path(err, name);
+	const char *folder = arena_keep(owner, os_env("ZDOTDIR"));
 
-	mem_free(folder);
-	return path;
+	return folder && *folder ? arena_keep(owner, os_join(folder, name))
+							 : place_home_path(err, owner, name);
 }
 
-static char *profile_of(struct jw_error *err, enum shell shell, bool login)
+static char *profile_of(struct jw_error *err, void *owner, enum shell shell, bool login)
 {
-	switch (shell) {
-	case SHELL_ZSH: return zsh_path(err, login ? ".zprofile" : ".zshenv");
-	case SHELL_BASH: return login ? bash_login_profile(err) : place_home_path(err, ".bashrc");
-	case SHELL_FISH:
-	case SHELL_OTHER: break;
-	}
-	return place_home_path(err, ".profile");
+	if (shell == SHELL_ZSH)
+		return zsh_path(err, owner, login ? ".zprofile" : ".zshenv");
+	if (shell == SHELL_BASH && login)
+		return bash_login_profile(err, owner);
+	return place_home_path(err, owner, shell == SHELL_BASH ? ".bashrc" : ".profile");
 }
 
 /* Adds the places of a scope. Login shells load the file that systemd reads; fish loads files by
@@ -114,75 +99,69 @@ static int add_places(struct jw_error *err, enum jw_scope scope, enum shell shel
 	char *loader = NULL;
 
 	if (scope == JW_SCOPE_SYSTEM)
-		return add_setting_place(places, scope, place_system_path("/etc/environment"), PLACE_SHARED,
-								 NULL);
-	if (shell != SHELL_FISH && !(loader = profile_of(err, shell, login)))
+		return add_setting_place(places, scope, place_system_path(places, "/etc/environment"),
+								 PLACE_SHARED, NULL);
+	if (shell != SHELL_FISH && !(loader = profile_of(err, places, shell, login)))
 		return -1;
 	if (login || shell != SHELL_FISH) {
-		if (add_setting_place(places, scope,
-							  place_config_path(err, login ? "environment.d/60-jitwarm.conf"
-														   : "jitwarm/shell.conf"),
-							  PLACE_LIST, loader))
+		if (add_setting_place(
+				places, scope,
+				place_config_path(err, places,
+								  login ? "environment.d/60-jitwarm.conf" : "jitwarm/shell.conf"),
+				PLACE_LIST, loader))
 			return -1;
 	}
 	return shell != SHELL_FISH
 			   ? 0
 			   : add_setting_place(places, scope,
-								   place_config_path(err, login ? "fish/conf.d/jitwarm-login.fish"
-																: "fish/conf.d/jitwarm.fish"),
+								   place_config_path(err, places,
+													 login ? "fish/conf.d/jitwarm-login.fish"
+														   : "fish/conf.d/jitwarm.fish"),
 								   login ? PLACE_FISH_LOGIN : PLACE_FISH, NULL);
 }
 
-int places_of(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places)
+int places_of(struct jw_error *err, enum jw_scope scope, struct setting_places **ret_places)
 {
-	struct setting_places places = {0};
+	struct setting_places *places;
 
-	if (os_variables_kept()) {
-		if (scope == JW_SCOPE_SHELL)
-			return error_set(err, JW_ERR_UNSUPPORTED,
-							 "--scope %s: not available on Windows; use user or system",
-							 jw_scope_name(scope));
-	} else if (add_places(err, scope, shell_of_account(), &places)) {
-		places_free(&places);
+	if (os_variables_kept() && scope == JW_SCOPE_SHELL)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "--scope %s: not available on Windows; use user or system",
+						 jw_scope_name(scope));
+	places = arena_open(sizeof *places);
+	if (!os_variables_kept() && add_places(err, scope, shell_of_account(), places)) {
+		jw_result_free(places);
 		return -1;
 	}
 	*ret_places = places;
 	return 0;
 }
 
-int places_of_all(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places)
+int places_of_all(struct jw_error *err, enum jw_scope scope, struct setting_places **ret_places)
 {
 	/* all three profiles of bash, since another one may exist now */
 	static const char *const profiles[] = {".profile", ".bash_profile", ".bash_login"};
-	struct setting_places places = {0};
+	struct setting_places *places;
 	int result = 0;
 
 	if (scope == JW_SCOPE_SYSTEM || os_variables_kept())
 		return places_of(err, scope, ret_places);
+	places = arena_open(sizeof *places);
 	for (int shell = SHELL_BASH; !result && shell <= SHELL_OTHER; shell++)
-		result = add_places(err, scope, (enum shell)shell, &places);
+		result = add_places(err, scope, (enum shell)shell, places);
 	for (size_t i = 0; !result && i < sizeof profiles / sizeof *profiles; i++) {
-		char *loader = place_home_path(err, profiles[i]);
+		char *loader = place_home_path(err, places, profiles[i]);
 
-		result = loader ? add_setting_place(&places, scope, mem_string(places.items[0].path),
-											PLACE_LIST, loader)
-						: -1;
+		result = loader
+					 ? add_setting_place(places, scope, places->items[0].path, PLACE_LIST, loader)
+					 : -1;
 	}
 	if (result) {
-		places_free(&places);
+		jw_result_free(places);
 		return -1;
 	}
 	*ret_places = places;
 	return 0;
-}
-
-void places_free(struct setting_places *places)
-{
-	for (size_t i = 0; i < places->count; i++) {
-		mem_free(places->items[i].path);
-		mem_free(places->items[i].loader);
-	}
-	*places = (struct setting_places){0};
 }
 
 static bool can_write(const char *path)
@@ -196,12 +175,12 @@ static bool can_write(const char *path)
 
 bool jw_tune_can_apply(enum jw_scope scope)
 {
-	struct setting_places places = {0};
+	struct setting_places *places = NULL;
 	bool can = !places_of(NULL, scope, &places);
 
-	for (size_t i = 0; can && i < places.count; i++)
-		can = can_write(places.items[i].path) && can_write(places.items[i].loader);
-	places_free(&places);
+	for (size_t i = 0; can && i < places->count; i++)
+		can = can_write(places->items[i].path) && can_write(places->items[i].loader);
+	jw_result_free(places);
 	return can;
 }
 

@@ -23,6 +23,7 @@ struct setting_place {
 };
 
 enum { PLACE_MAX = 8 };
+/* An arena (base/arena.h), which jw_result_free frees. */
 struct setting_places {
 	struct setting_place items[PLACE_MAX];
 	size_t count;
@@ -30,12 +31,12 @@ struct setting_places {
 
 /* Lists the files of a scope for the account's shell; they may be missing. On Windows the user's
  * and the machine's scope have no files (os/env.h). */
-int places_of(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places);
+int places_of(struct jw_error *err, enum jw_scope scope, struct setting_places **ret_places);
 /* Lists the files of a scope for all shells, for undoing; some are listed more than once. */
-int places_of_all(struct jw_error *err, enum jw_scope scope, struct setting_places *ret_places);
-void places_free(struct setting_places *places);
+int places_of_all(struct jw_error *err, enum jw_scope scope, struct setting_places **ret_places);
 
-/* Returns a system path, after $JITWARM_SYSTEM_ROOT if tests set it. The caller frees it. */
-char *place_system_path(const char *path);
+/* Returns a system path, after $JITWARM_SYSTEM_ROOT if tests set it. `owner` keeps the path, here
+ * and below (base/arena.h). */
+char *place_system_path(void *owner, const char *path);
 /* Returns $XDG_CONFIG_HOME or ~/.config, followed by `rest`. */
-char *place_config_path(struct jw_error *err, const char *rest);
+char *place_config_path(struct jw_error *err, void *owner, const char *rest);

@@ -173,7 +173,7 @@ static const char *source_of(enum jw_scope scope)
 static int read_scope(struct jw_error *err, struct jw_settings *settings, enum jw_scope scope,
 					  bool as_superuser)
 {
-	struct setting_places places;
+	struct setting_places *places;
 	struct jw_error why = {0};
 	int result = 0;
 
@@ -181,9 +181,9 @@ static int read_scope(struct jw_error *err, struct jw_settings *settings, enum j
 	if (places_of(&why, scope, &places))
 		return 0;
 	/* fish's file for logins has the same settings as environment.d's. */
-	if (places.count && (!as_superuser || !os_guard(&why, places.items[0].path)))
-		result = read_place(err, settings, source_of(scope), &places.items[0]);
-	places_free(&places);
+	if (places->count && (!as_superuser || !os_guard(&why, places->items[0].path)))
+		result = read_place(err, settings, source_of(scope), &places->items[0]);
+	jw_result_free(places);
 	return result;
 }
 

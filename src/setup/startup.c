@@ -78,7 +78,7 @@ static int add_units(struct jw_error *err, struct jw_startup *startup,
 		if (!is_service_name(service))
 			return error_set(err, JW_ERR_USAGE,
 							 "--service %.100s: name the service without “.service”", service);
-		folder = arena_keep(startup, place_system_path("/etc/systemd/system"));
+		folder = place_system_path(startup, "/etc/systemd/system");
 		return add_item(err, startup, os_join(folder, "jitwarm@.service"), STARTUP_TEMPLATE,
 						facts) ||
 					   add_item(
@@ -88,8 +88,8 @@ static int add_units(struct jw_error *err, struct jw_startup *startup,
 				   ? -1
 				   : 0;
 	}
-	folder = arena_keep(startup, facts->options->everyone ? place_system_path("/etc/systemd/user")
-														  : place_config_path(err, "systemd/user"));
+	folder = facts->options->everyone ? place_system_path(startup, "/etc/systemd/user")
+									  : place_config_path(err, startup, "systemd/user");
 	if (!folder)
 		return -1;
 	for (size_t i = 0; !result && i < sizeof units / sizeof *units; i++)
@@ -101,7 +101,7 @@ static int add_units(struct jw_error *err, struct jw_startup *startup,
 static int packages_folder(struct jw_error *err, char **ret_path)
 {
 	struct found_list list = {0};
-	struct sites sites = {0};
+	struct sites *sites = NULL;
 	struct jw_error why = {0};
 	int result = 0;
 
@@ -109,9 +109,9 @@ static int packages_folder(struct jw_error *err, char **ret_path)
 	found_open(&list);
 	if (sites_find(&why, &list, &sites))
 		result = error_unless_missing(err, &why);
-	else if (sites.count)
-		*ret_path = mem_string(sites.items[0].path);
-	sites_free(&sites);
+	else if (sites->count)
+		*ret_path = mem_string(sites->items[0].path);
+	jw_result_free(sites);
 	found_close(&list);
 	jw_found_free(list.found);
 	return result;

@@ -82,7 +82,7 @@ size_t jw_uninstall(const struct jw_uninstall_options *options)
 		report(&job, (struct jw_uninstall_step){.failed = failed});
 	for (size_t i = 0; i < count; i++)
 		disable(&job, services[i], false, i + 1 < count);
-	jw_lines_free(services, count);
+	jw_result_free(services);
 
 	if (options->dry_run ? jw_tune_undo_find(&failed, &undone)
 						 : jw_tune_undo(&failed, NULL, &undone)) {

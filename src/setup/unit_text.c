@@ -397,8 +397,7 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 	struct former_unit *former = arena_alloc(startup, startup->count * sizeof *former);
 	const int result = enable_with(err, options, startup, former);
 
-	startup->not_running =
-		!os_exists(arena_keep(startup, place_system_path("/run/systemd/system")));
+	startup->not_running = !os_exists(place_system_path(startup, "/run/systemd/system"));
 	for (size_t i = 0; i < startup->count; i++)
 		buf_free(&former[i].text);
 	return result;
@@ -406,56 +405,50 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 
 /* Returns "web" for "jitwarm@web.service.d", or for "web.service.wants" with a link to its unit;
  * NULL for others. */
-static char *service_of(const char *folder, const char *name)
+static char *service_of(void *owner, const char *folder, const char *name)
 {
 	static const char *const ends[][2] = {{"jitwarm@", ".service.d"}, {"", ".service.wants"}};
-	char *service = NULL;
 
-	for (size_t i = 0; !service && i < sizeof ends / sizeof *ends; i++) {
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		const size_t start = strlen(ends[i][0]), end = strlen(ends[i][1]);
+		char *service;
 
-		if (text_starts(name, ends[i][0]) && text_ends(name, ends[i][1]) &&
-			strlen(name) > start + end)
-			service = mem_string_n(name + start, strlen(name) - start - end);
-		if (service && i) {
-			char *link = mem_printf("%s/%s/jitwarm@%s.service", folder, name, service);
-
-			if (!is_listed(link)) {
-				mem_free(service);
-				service = NULL;
-			}
-			mem_free(link);
-		}
+		if (!text_starts(name, ends[i][0]) || !text_ends(name, ends[i][1]) ||
+			strlen(name) <= start + end)
+			continue;
+		service = arena_keep(owner, mem_string_n(name + start, strlen(name) - start - end));
+		if (!i || is_listed(arena_printf(owner, "%s/%s/jitwarm@%s.service", folder, name, service)))
+			return service;
 	}
-	return service;
+	return NULL;
 }
 
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count)
 {
-	char *folder = place_system_path("/etc/systemd/system"), **names;
+	void *paths = arena_open(0);
+	const char *folder = place_system_path(paths, "/etc/systemd/system");
 	struct os_names found = {0};
 	struct jw_error why = {0};
 	size_t count = 0;
+	char **names;
 	const int result = !os_is_windows && os_list(&why, folder, &found)
 						   ? os_ignore_unreadable(err, folder, &why)
 						   : 0;
 
-	names = mem_array(found.count + 1, sizeof *names);
+	names = arena_open((found.count + 1) * sizeof *names);
+	arena_join(names, paths);
 	for (size_t i = 0; !result && i < found.count; i++) {
-		char *service = service_of(folder, found.items[i]);
+		char *service = service_of(names, folder, found.items[i]);
 		bool known = !service;
 
 		for (size_t k = 0; !known && k < count; k++)
 			known = !strcmp(names[k], service);
-		if (known)
-			mem_free(service);
-		else
+		if (!known)
 			names[count++] = service;
 	}
 	os_names_free(&found);
-	mem_free(folder);
 	if (result) {
-		mem_free(names);
+		jw_result_free(names);
 		return -1;
 	}
 	*ret_names = names;
@@ -478,7 +471,7 @@ static int remove_template(struct jw_error *err, struct jw_startup_item *item)
 		result = os_remove(err, item->where);
 		item->there = item->ours = result != 0;
 	}
-	jw_lines_free(names, count);
+	jw_result_free(names);
 	return result;
 }
 

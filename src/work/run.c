@@ -7,6 +7,7 @@
 
 #include <uv.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -50,21 +51,9 @@ void run_add_note(struct jw_prime_result *result, const char *format, ...)
 	char *line;
 
 	va_start(arguments, format);
-	line = mem_vprintf(format, arguments);
+	line = arena_keep(result, mem_vprintf(format, arguments));
 	va_end(arguments);
-	mem_add_string(&result->notes, &result->note_count, MAX_NOTES, line);
-	mem_free(line);
-}
-
-void run_forget_failures(struct jw_prime_compiled *result)
-{
-	for (size_t i = 0; i < result->failure_count; i++) {
-		mem_free(result->failures[i].path);
-		mem_free(result->failures[i].member);
-		mem_free(result->failures[i].reason);
-		mem_free(result->failures[i].log);
-	}
-	result->failure_count = result->failed = result->refused = 0;
+	arena_add_string(result, &result->notes, &result->note_count, MAX_NOTES, line);
 }
 
 static void report_line(struct run *run, const char *line)
@@ -87,22 +76,21 @@ static void module_done(struct run *run, size_t index)
 static void note_failure(struct run *run, size_t index, const char *reason, const char *log)
 {
 	struct jw_prime_compiled *result = run->result;
+	void *owner = run->outcome;
 	const struct plan_module *module = module_of(run, index);
 	const struct plan_file *file = &run->setup->plan->files[module->file];
 
 	result->failed++;
-	if (result->failure_count < MAX_FAILURES) {
-		result->failures =
-			mem_resize(result->failures, (result->failure_count + 1) * sizeof *result->failures);
+	if (!ARENA_ROOM(NULL, owner, result->failures, run->failure_capacity, result->failure_count,
+					MAX_FAILURES))
 		result->failures[result->failure_count++] = (struct jw_prime_failure){
-			.path = mem_string(file->path),
-			.member = file->member ? mem_string(file->member) : NULL,
+			.path = arena_string(owner, file->path),
+			.member = arena_string(owner, file->member),
 			.offset = module->container_offset,
 			.target = run->setup->plan->targets[module->target].device,
-			.reason = mem_string(reason),
-			.log = mem_string(log),
+			.reason = arena_string(owner, reason),
+			.log = arena_string(owner, log),
 		};
-	}
 }
 
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
@@ -1283,7 +1271,9 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 {
 	const uint64_t began_ns = os_monotonic_ns();
 	struct run run = {.setup = setup,
+					  .outcome = result,
 					  .result = &result->compile,
+					  .failure_capacity = result->compile.failure_count,
 					  .forecast = &result->plan.forecast,
 					  .err = err,
 					  .loop = {.began_ns = began_ns, .ticked_ns = began_ns}};

@@ -31,12 +31,11 @@ struct run_setup {
 	bool *inserted; /* for each module of the plan: set when its entry is in place. May be NULL */
 };
 
-/* Compiles every cold module once, and adds the outcome of each to *result (compiled, failed,
- * failures, undone ...). -1 if no worker stays alive or the live cache cannot be written; then the
- * modules compiled so far stay. */
+/* Compiles every cold module once, and adds the outcome of each to *result, an arena (compiled,
+ * failed, failures, undone ...). -1 if no worker stays alive or the live cache cannot be written;
+ * then the modules compiled so far stay. */
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result);
 
-/* Clears the failures before another run; frees them after the last one. */
-void run_forget_failures(struct jw_prime_compiled *result);
-/* Adds a line to the notes of the result; beyond a limit it is left out. */
+/* Adds a line to the notes of the result, an arena (base/arena.h); beyond a limit it is left out.
+ */
 void run_add_note(struct jw_prime_result *result, const char *format, ...) JW_PRINTF(2, 3);

@@ -96,7 +96,9 @@ struct late_entries {
 
 struct run {
 	const struct run_setup *setup;
+	struct jw_prime_result *outcome; /* the caller's, of which `result` is a part */
 	struct jw_prime_compiled *result;
+	size_t failure_capacity;
 	struct jw_forecast *forecast; /* the plan's */
 	struct jw_error *err;         /* the caller's */
 	struct run_loop loop;

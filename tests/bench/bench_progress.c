@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < event_count; i++)
 			(void)printf("%.2f,%.4f,%.2f,%.2f,%zu\n", events[i].at_s, events[i].share,
 						 events[i].left_s, end_s - events[i].at_s, events[i].done);
-	jw_prime_result_free(result);
+	jw_result_free(result);
 	jw_system_free(system);
 	return judge_bar();
 }

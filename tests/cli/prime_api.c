@@ -107,7 +107,7 @@ static int prime(struct asked *asked)
 		failed = fail(&err);
 	else
 		print_result(result);
-	jw_prime_result_free(result);
+	jw_result_free(result);
 	jw_system_free(system);
 	return failed;
 }

@@ -7,9 +7,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct conda_package package;
+	struct conda_package *package;
 
 	if (!conda_parse(NULL, data, size, &package))
-		conda_free(&package);
+		jw_result_free(package);
 	return 0;
 }

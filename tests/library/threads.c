@@ -77,7 +77,7 @@ static int check(struct job *job, const struct jw_system *system, size_t *ret_co
 	if (jw_check(&job->err, &options, &result))
 		return -1;
 	*ret_cold = result->gpu_count ? result->gpus[0].cold : 0;
-	jw_check_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 
@@ -90,7 +90,7 @@ static int prime(struct job *job, const struct jw_system *system)
 	if (jw_prime(&job->err, system, &options, &result))
 		return -1;
 	job->compiled = result->compile.compiled;
-	jw_prime_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 

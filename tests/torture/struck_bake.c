@@ -178,7 +178,7 @@ static int bake_all(struct jw_error *err, const char *name)
 	} else if (!failed) {
 		failed = result->file_count == 1 && result->files[0].baked == 2 ? 0 : STRUCK_NOT_WHOLE;
 	}
-	jw_bake_result_free(result);
+	jw_result_free(result);
 	jw_found_free(found);
 	mem_free(path);
 	return failed;

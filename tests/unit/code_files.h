@@ -177,7 +177,7 @@ static inline void check_them(struct tally *tally)
 	OK(jw_check(why, &options, &result));
 	for (size_t i = 0; i < result->file_count; i++)
 		tally_path(tally, result->files[i].path);
-	jw_check_result_free(result);
+	jw_result_free(result);
 	expect_tally(tally, "jw_check");
 }
 
@@ -193,7 +193,7 @@ static inline void prime_them(struct tally *tally)
 	struct jw_prime_result *result = NULL;
 
 	OK(jw_prime(why, &jw_machine, &options, &result));
-	jw_prime_result_free(result);
+	jw_result_free(result);
 	for (size_t i = 0; i < tally->count; i++)
 		expected += tally->files[i].counts;
 	if (modules != expected)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "cache/entry.h"
 #include "cache/insert.h"
@@ -113,14 +114,14 @@ static inline int begin(void **state)
 	start_ms = end_ms = 0;
 	opaque = false;
 	task = NULL;
-	result = mem_alloc(sizeof *result);
+	result = arena_open(sizeof *result);
 	return 0;
 }
 
 static inline int end(void **state)
 {
 	(void)state;
-	jw_prime_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 

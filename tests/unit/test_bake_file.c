@@ -161,7 +161,6 @@ static struct jw_bake_file bake(char *library, const struct jw_target *targets, 
 		assert_int_equal(make_read(&copy, ret_seen), 0);
 		buf_free(&copy);
 	}
-	mem_free(file.output);
 	mem_free(output);
 	mem_free(cache);
 	mem_free(library);

@@ -49,7 +49,7 @@ static enum jw_code bake(const char *output, bool dry_run, struct jw_error *err)
 		return err->code ? err->code : JW_ERR_INTERRUPTED; /* prints no message */
 	assert_int_equal(result->target_count, machine.gpu_count);
 	assert_int_equal(result->file_count, 0);
-	jw_bake_result_free(result);
+	jw_result_free(result);
 	return JW_OK;
 }
 

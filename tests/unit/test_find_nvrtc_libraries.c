@@ -8,8 +8,9 @@
 
 #include <jitwarm/find.h>
 
+#include "base/arena.h"
 #include "files.h"
-#include "find/python.h"
+#include "find/libraries.h"
 #include "folder.h"
 #include "os/env.h"
 
@@ -133,12 +134,15 @@ TEST(a_file_is_in_an_environment_at_most_63_folders_deep)
 
 	put("site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
 	for (int depth = 0; depth <= DEEPEST + 1; depth++) {
-		char *file = os_join(place, "lib.so"), *below = os_join(place, "d"), *found = NULL;
+		char *file = os_join(place, "lib.so"), *below = os_join(place, "d");
+		void *owner = arena_open(0);
+		const char *found;
 
 		OK(os_make_dirs(why, place, 0755));
-		if (find_nvrtc_beside(file, &found) != (depth <= DEEPEST))
+		found = find_nvrtc_beside(owner, file);
+		if ((found != NULL) != (depth <= DEEPEST))
 			fail_msg("%d folders deep: %s", depth, found ? found : "nothing is found");
-		mem_free(found);
+		jw_result_free(owner);
 		mem_free(file);
 		if (depth == DEEPEST / 2)
 			high = mem_string(place);

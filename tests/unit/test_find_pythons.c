@@ -346,7 +346,7 @@ static bool has_place(const char *folder, const char *end)
 	OK(jw_places_find(why, &options, &places));
 	for (size_t i = 0; i < places->count; i++)
 		has = has || text_ends(places->items[i].name, end);
-	jw_places_free(places);
+	jw_result_free(places);
 	return has;
 }
 

@@ -176,7 +176,7 @@ TEST(odd_conda_files_are_refused)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct conda_package package;
+		struct conda_package *package;
 
 		GIVES(JW_ERR_FORMAT, conda_parse(why, cases[i], strlen(cases[i]), &package));
 	}

@@ -31,15 +31,15 @@ static int usual(void **state)
 static char *places_text(enum jw_scope scope, bool all)
 {
 	static char text[4096];
-	struct setting_places places;
+	struct setting_places *places = NULL;
 
 	text[0] = '\0';
 	if (all)
 		OK(places_of_all(why, scope, &places));
 	else
 		OK(places_of(why, scope, &places));
-	for (size_t i = 0; i < places.count; i++) {
-		const struct setting_place *place = &places.items[i];
+	for (size_t i = 0; i < places->count; i++) {
+		const struct setting_place *place = &places->items[i];
 		const char *inner = strstr(place->path, root),
 				   *loader = place->loader ? strstr(place->loader, root) : NULL;
 
@@ -48,8 +48,7 @@ static char *places_text(enum jw_scope scope, bool all)
 					   (int)place->form, inner ? inner + strlen(root) : place->path,
 					   loader ? " < " : "", loader ? loader + strlen(root) : "");
 	}
-	places_free(&places);
-	assert_int_equal(places.count, 0);
+	jw_result_free(places);
 	return text;
 }
 

@@ -490,7 +490,7 @@ TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 
 	OK(jw_startup_services(why, &names, &count));
 	assert_int_equal(count, 0);
-	jw_lines_free(names, count);
+	jw_result_free(names);
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		char *path = mem_printf("etc/systemd/system/%s", files[i]);
 
@@ -498,12 +498,12 @@ TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 		mem_free(path);
 	}
 	OK(jw_startup_services(why, &names, &count));
-	jw_lines_free(names, count);
+	jw_result_free(names);
 	OK(jw_startup_services(why, &names, &count));
 	assert_int_equal(count, 2);
 	assert_true(!strcmp(names[0], "b") || !strcmp(names[1], "b"));
 	assert_true(!strcmp(names[0], "a-") || !strcmp(names[1], "a-"));
-	jw_lines_free(names, count);
+	jw_result_free(names);
 	/* A folder that cannot be listed is not empty. */
 	OK(root_empty(NULL));
 	root_put("etc/systemd/other", "");

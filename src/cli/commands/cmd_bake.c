@@ -324,7 +324,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 	for (size_t i = 0; i < result->file_count; i++)
 		(void)index_wheel_hide_folder(wheel, result->files[i].path);
 	failed = report(cli, result, files->found, options.dry_run);
-	jw_bake_result_free(result);
+	jw_result_free(result);
 	return failed;
 }
 

@@ -492,7 +492,7 @@ static int check_run(struct jw_error *err, struct cli *cli)
 								.why_useless = options.driver ? "" : cli->system->cache.why_useless,
 								.explain = options.explain});
 done:
-	jw_check_result_free(result);
+	jw_result_free(result);
 	found_files_free(&files);
 	jw_recording_free(recording);
 	return failed;

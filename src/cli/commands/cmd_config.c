@@ -1,7 +1,7 @@
 /* jitwarm config: lists the settings with their origins, and changes them. */
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/document.h"
@@ -65,6 +65,7 @@ static void print_setting(const struct output *out, const struct config_row *row
 
 static int config_show(struct jw_error *err, struct cli *cli, struct config_document *document)
 {
+	static char empty[] = "";
 	const char *named = cli->options.operand_count ? cli->options.operands[0] : NULL;
 	int result = named ? config_has(err, named) : 0;
 
@@ -74,8 +75,8 @@ static int config_show(struct jw_error *err, struct cli *cli, struct config_docu
 		if (!named || !strcmp(setting->name, named))
 			document->rows[document->count++] =
 				(struct config_row){.name = setting->name,
-									.value = mem_string(setting->value ? setting->value : ""),
-									.origin = setting->origin ? mem_string(setting->origin) : NULL,
+									.value = setting->value ? setting->value : empty,
+									.origin = setting->origin,
 									.help = setting->help};
 	}
 	if (!result && output_wants_text(&cli->out)) {
@@ -127,12 +128,13 @@ static int config_change(struct jw_error *err, struct cli *cli, struct config_do
 					 : 0;
 	if (!result) {
 		document->count = 1;
-		*document->rows = (struct config_row){.name = name, .value = mem_string(buf_text(&value))};
+		*document->rows = (struct config_row){
+			.name = name, .value = arena_string(cli->config.owner, buf_text(&value))};
 		if (unset)
 			output_line(&cli->out, STYLE_PLAIN,
 						line ? "%s is no longer set (%s)" : "%s was not set (%s)", name, path);
 		else {
-			document->rows->origin = mem_printf("%s, line %u", path, line);
+			document->rows->origin = arena_printf(cli->config.owner, "%s, line %u", path, line);
 			print_setting(&cli->out, document->rows, true);
 		}
 		/* Compares with the value that counted before: a variable, and for the machine the
@@ -151,18 +153,13 @@ static int config_run(struct jw_error *err, struct cli *cli)
 	struct config_row rows[CONFIG_SETTINGS] = {{0}};
 	struct config_document document = {.rows = rows};
 	const bool changes = cli->options.operand_count > 1 || options_given(&cli->options, "unset");
-	int result = config_paths(err, &document.account_file, &document.machine_file);
+	int result =
+		config_paths(err, cli->config.owner, &document.account_file, &document.machine_file);
 
 	if (!result)
 		result = (changes ? config_change : config_show)(err, cli, &document);
 	if (!result)
 		result = document_print(&cli->out, &document_config, &document);
-	for (size_t i = 0; i < document.count; i++) {
-		mem_free(rows[i].value);
-		mem_free(rows[i].origin);
-	}
-	mem_free(document.account_file);
-	mem_free(document.machine_file);
 	return result;
 }
 

@@ -143,7 +143,7 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	for (size_t i = 0; i < result->file_count; i++)
 		if (result->files[i].cold)
 			mem_add_string(&row->dearest, &row->dearest_count, MAX_DEAREST, result->files[i].path);
-	jw_check_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 
@@ -368,7 +368,7 @@ static int find_run(struct jw_error *err, struct cli *cli)
 		jw_lines_free(finding.document.rows[i].dearest, finding.document.rows[i].dearest_count);
 	}
 	mem_free(finding.document.rows);
-	jw_places_free(finding.places);
+	jw_result_free(finding.places);
 	return result;
 }
 

@@ -1235,7 +1235,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		return -1;
 	}
 	failed = conclude(priming, result);
-	jw_prime_result_free(result);
+	jw_result_free(result);
 	return failed;
 }
 

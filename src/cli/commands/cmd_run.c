@@ -385,7 +385,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		cli->status = EXIT_COLD;
 	failed = document_print(&cli->out, &document_command, &document);
 	mem_free(document.owners);
-	jw_check_result_free(check);
+	jw_result_free(check);
 	return failed;
 }
 

@@ -590,7 +590,7 @@ static int report_status(struct jw_error *err, struct cli *cli)
 			cli_end_with(cli, packages ? exit_of_verdict(packages->verdict) : EXIT_CANNOT);
 		result = document_print(&cli->out, &document_status, &found);
 	}
-	jw_check_result_free(packages);
+	jw_result_free(packages);
 	jw_found_free(search);
 	return result;
 }

@@ -64,12 +64,12 @@ static bool remove_settings(struct uninstall_report *report)
 {
 	struct jw_error failed = {0};
 	char *path;
-	const bool done = !config_remove(&failed, report->gone.dry_run, &path);
+	const bool done =
+		!config_remove(&failed, report->cli->config.owner, report->gone.dry_run, &path);
 
 	if (!done || path)
 		on_step(report,
 				&(struct jw_uninstall_step){.where = path, .what = "removed", .failed = failed});
-	mem_free(path);
 	return done;
 }
 

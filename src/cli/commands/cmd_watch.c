@@ -175,7 +175,7 @@ static int count_left(struct jw_error *err, struct watching *watching)
 		watching->model_ms = result->all.forecast.start.likely * 1000;
 		watching->longest_ms = result->all.forecast.longest_seconds * 1000;
 	}
-	jw_check_result_free(result);
+	jw_result_free(result);
 	jw_found_free(found);
 	return failed;
 }
