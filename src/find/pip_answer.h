@@ -32,7 +32,7 @@ struct pip_listing {
 };
 void pip_listing_free(struct pip_listing *listing);
 
-/* What is missing if a question has failed. */
+/* The thing that is missing if a question has failed. */
 enum pip_lack {
 	PIP_LACKS_NOTHING, /* another reason: there is no pip */
 	PIP_LACKS_INDEX,   /* an index cannot be reached, refuses the login, or fails */

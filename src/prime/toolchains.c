@@ -259,8 +259,9 @@ static void list_compiler(const struct jw_found_file *file, struct jw_check_comp
 {
 	size_t same = 0;
 
-	if (!arena_keep(result, misfit.why))
+	if (!misfit.why)
 		return;
+	(void)arena_keep(result, misfit.why);
 	while (same < result->compiler_count && strcmp(result->compilers[same].why, misfit.why) != 0)
 		same++;
 	if (same < result->compiler_count || same == MAX_COMPILERS)
