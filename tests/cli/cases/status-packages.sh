@@ -18,6 +18,8 @@ if ! is_wine; then
 	ln -s /usr/bin/[!p]* /bin/[!p]* "$programs" 2>/dev/null
 	unset VIRTUAL_ENV CONDA_PREFIX
 	program_path=$programs snapshot run 0 status --driver-profile "$work/profile"
+	program_path=$programs run 3 scan --target sm_86 nosuch
+	err_has "nosuch: no such file, and no Python environment in which to look for such a package (no python3 or python on PATH)"
 	[[ -s $work/profile ]] || fail "no profile"
 	program_path=$programs run 2 status
 	out_has "programs that compile: jitwarm find"
