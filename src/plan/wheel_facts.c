@@ -295,8 +295,16 @@ static const char *next_line(const char *line)
 char *wheel_facts_find(const char *list, const char *sha256)
 {
 	char *last = mem_printf(" %s\n", sha256);
-	const char *at = *sha256 ? strstr(list, last) : NULL, *start, *end;
+	const char *at = *sha256 ? list : NULL, *line = NULL, *start, *end;
 
+	/* A library's name may end with any word. */
+	while (at && (at = strstr(at, last))) {
+		for (line = at; line > list && line[-1] != '\n';)
+			line--;
+		if (text_starts(line, "wheel "))
+			break;
+		at++;
+	}
 	mem_free(last);
 	if (!at)
 		return NULL;

@@ -1,5 +1,5 @@
 /* The releases of an index for jw_which: a list of wheels (plan/wheel_list.h), whose facts are
- * those of the program's list, those that an earlier run remembered, and those of fetched
+ * those of the program's list, those that an earlier run has kept, and those of fetched
  * wheels. */
 #include <jitwarm/which.h>
 
@@ -30,7 +30,7 @@
 enum {
 	SHA256 = crypto_hash_sha256_BYTES,
 	SHA256_TEXT = 2 * SHA256 + 1,
-	MAX_REMEMBERED = 16 << 20, /* the most bytes of one wheel's facts */
+	MAX_KEPT = 16 << 20, /* the most bytes of a kept list, and of a wheel's requirements */
 	MAX_TEXT = 256 << 20,
 	MAX_SIZED = 128,
 	MAX_TARGETS = 32
@@ -63,8 +63,9 @@ struct jw_asked {
 	struct jw_ask_options options;
 	char package[PACKAGE_MAX_NAME];
 	const char *machine;  /* the platform, as for jw_platform */
-	char *index, *folder; /* the folder of remembered facts, or NULL */
+	char *index, *folder; /* the folder of kept lists, or NULL */
 	char *own;            /* the program's own list */
+	char *kept;           /* the list that an earlier run has kept, or NULL */
 	struct run_folder run;
 	struct pip_options how;
 	struct pip *pip;
@@ -79,69 +80,61 @@ struct jw_asked {
 	size_t target_count;
 };
 
-/* ---- facts that an earlier run remembered */
-
-static void put_sha256(char text[SHA256_TEXT], const void *data, size_t size)
+/* Writes the name of a wheel in lists: its SHA-256, or that of its address if the index does not
+ * have it. */
+static void write_id(char id[SHA256_TEXT], const struct pip_file *file)
 {
 	uint8_t hash[SHA256];
 
-	(void)crypto_hash_sha256(hash, data, size);
+	(void)crypto_hash_sha256(hash, (const uint8_t *)file->address, strlen(file->address));
 	for (size_t i = 0; i < SHA256; i++)
-		(void)snprintf(text + 2 * i, SHA256_TEXT - 2 * i, "%02x", hash[i]);
-}
-
-/* Returns the file for a wheel: by its SHA-256, or by that of its address if the index does not
- * have it. */
-static char *remembered_path(const struct jw_asked *asked, const struct pip_file *file)
-{
-	char id[SHA256_TEXT];
-
+		(void)snprintf(id + 2 * i, SHA256_TEXT - 2 * i, "%02x", hash[i]);
 	if (*file->sha256)
-		TEXT_COPY(id, file->sha256);
-	else
-		put_sha256(id, file->address, strlen(file->address));
-	return mem_printf("%s/%s.txt", asked->folder, id);
+		text_copy(id, SHA256_TEXT, file->sha256);
 }
 
-/* The lines above those of the wheel, up to the package's name. */
+/* ---- the list that is kept */
+
+/* The lines above those of the wheels, up to the package's name. */
 #define FORM_LINE(form) "facts " #form "\npackage "
 #define FORM_OF(form)   FORM_LINE(form)
-static const char remembered_form[] = FORM_OF(WHEEL_FACTS_FORM);
+static const char kept_form[] = FORM_OF(WHEEL_FACTS_FORM), index_word[] = "\nindex ";
 
-/* Returns NULL if there are no facts, they are damaged, or another build found them by other
- * rules. */
-static char *read_remembered(const struct jw_asked *asked, const struct pip_file *file)
+/* Returns the file with the last list for the package and platform. */
+static char *kept_path(const struct jw_asked *asked)
 {
-	char *path = remembered_path(asked, file), *facts = NULL;
-	struct buf content = {0};
-	struct wheel_list list;
+	return mem_printf("%s/%s-%s.txt", asked->folder, asked->package, asked->options.platform);
+}
 
-	if (!os_read_file(NULL, path, MAX_REMEMBERED, &content) &&
-		strstr(buf_text(&content), remembered_form) &&
-		!wheel_list_read(NULL, path, buf_text(&content), content.size, asked->package, &list)) {
-		if (list.count == 1 && !strcmp(list.wheels[0].platform, asked->options.platform) &&
-			(!*file->sha256 || !strcmp(list.wheels[0].sha256, file->sha256)))
-			facts = wheel_facts_find(buf_text(&content), list.wheels[0].sha256);
-		wheel_list_free(&list);
+/* Reads the list that an earlier run has kept, whose facts count for any index. Returns its text;
+ * NULL if there is none, it is damaged, or another build found its facts by other rules. */
+static char *read_kept(const struct jw_asked *asked, struct wheel_list *ret_list)
+{
+	char *path = asked->folder ? kept_path(asked) : NULL, *text = NULL;
+	struct buf content = {0};
+
+	if (path && !os_read_file(NULL, path, MAX_KEPT, &content)) {
+		const char *index = strstr(buf_text(&content), index_word),
+				   *form = strstr(buf_text(&content), kept_form);
+
+		/* The builds of other indexes are added below its last line. */
+		if (index && form && index < form && text_ends(buf_text(&content), "\n") &&
+			!wheel_list_read(NULL, path, buf_text(&content), content.size, asked->package,
+							 ret_list))
+			text = mem_string(buf_text(&content));
 	}
 	buf_free(&content);
 	mem_free(path);
-	return facts;
+	return text;
 }
 
-/* Stores the facts; a failure costs the next run a download. */
-static void remember(const struct jw_asked *asked, const struct release *release,
-					 const char *sha256)
+/* Keeps the list; a failure costs a later run its answer without --ask, and downloads. */
+static void keep_list(const struct jw_asked *asked)
 {
-	char *path = remembered_path(asked, release->file), day[TEXT_UTC],
-		 *text = mem_printf("jitwarm-wheels 1 %.10s\n%s%s\nwheel %s %s py3 %s %s\n%s",
-							text_utc(day, os_now_s()), remembered_form, asked->package,
-							release->version, asked->options.platform, release->file->name, sha256,
-							release->facts);
+	char *path = asked->folder ? kept_path(asked) : NULL;
 
-	if (!os_make_parent(NULL, path, 0700))
-		(void)os_write_atomic(NULL, path, text, strlen(text));
-	mem_free(text);
+	if (path && strlen(asked->text) <= MAX_KEPT && !os_make_parent(NULL, path, 0700))
+		(void)os_write_atomic(NULL, path, asked->text, strlen(asked->text));
 	mem_free(path);
 }
 
@@ -225,12 +218,14 @@ static void find_facts(const struct jw_asked *asked, struct release *release)
 {
 	for (size_t i = 0; i < release->wheel_count && !release->facts; i++) {
 		const struct pip_file *file = release->wheels[i].file;
+		char id[SHA256_TEXT];
 
 		if (!stands_for(&release->wheels[i], release))
 			continue;
-		release->facts = wheel_facts_find(asked->own, file->sha256);
-		if (!release->facts && asked->folder)
-			release->facts = read_remembered(asked, file);
+		write_id(id, file);
+		release->facts = wheel_facts_find(asked->own, id);
+		if (!release->facts && asked->kept)
+			release->facts = wheel_facts_find(asked->kept, id);
 		if (release->facts)
 			release->known = file;
 	}
@@ -312,7 +307,7 @@ static int print_release(struct jw_error *err, struct jw_asked *asked, size_t at
 	struct release *release = &asked->releases[at];
 	const struct release *like = release->facts ? NULL : like_of(asked, at);
 	const char *platform = asked->options.platform;
-	char named[SHA256_TEXT];
+	char id[SHA256_TEXT];
 
 	release->inferred = like != NULL;
 	if (!release->here)
@@ -328,12 +323,9 @@ static int print_release(struct jw_error *err, struct jw_asked *asked, size_t at
 	if (!release->facts)
 		return buf_printf(err, text, "%s%s\n%s", like ? " " : "", like ? like->version : "",
 						  like && release->requires ? release->requires : "");
-	put_sha256(named, release->known->address, strlen(release->known->address));
-	return buf_printf(err, text, " %s %s\n%s", release->known->name,
-					  *release->known->sha256 ? release->known->sha256 : named, release->facts);
+	write_id(id, release->known);
+	return buf_printf(err, text, " %s %s\n%s", release->known->name, id, release->facts);
 }
-
-static const char index_word[] = "\nindex ";
 
 static int print_list(struct jw_error *err, struct jw_asked *asked)
 {
@@ -341,7 +333,7 @@ static int print_list(struct jw_error *err, struct jw_asked *asked)
 	char day[TEXT_UTC];
 	int result = buf_printf(
 		err, &text, "jitwarm-wheels 1 %.10s%s%.*s\n%s%s\n", text_utc(day, os_now_s()), index_word,
-		(int)strcspn(asked->index, "\r\n"), asked->index, remembered_form, asked->package);
+		(int)strcspn(asked->index, "\r\n"), asked->index, kept_form, asked->package);
 
 	for (size_t i = 0; !result && i < asked->count; i++)
 		result = print_release(err, asked, i, &text);
@@ -351,24 +343,6 @@ static int print_list(struct jw_error *err, struct jw_asked *asked)
 	}
 	buf_free(&text);
 	return result;
-}
-
-/* ---- the list that is kept */
-
-/* Returns the file with the last list for the package and platform. */
-static char *kept_path(const struct jw_asked *asked)
-{
-	return mem_printf("%s/%s-%s.txt", asked->folder, asked->package, asked->options.platform);
-}
-
-/* Keeps the list for jw_asked_kept; a failure costs a later run its answer without --ask. */
-static void keep_list(const struct jw_asked *asked)
-{
-	char *path = asked->folder ? kept_path(asked) : NULL;
-
-	if (path && strlen(asked->text) <= MAX_REMEMBERED && !os_make_parent(NULL, path, 0700))
-		(void)os_write_atomic(NULL, path, asked->text, strlen(asked->text));
-	mem_free(path);
 }
 
 /* Returns whether a kept list says more than the program's: on a package that the latter lacks, or
@@ -392,33 +366,22 @@ static bool says_more(const struct jw_asked *asked, const struct wheel_list *lis
 struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
 {
 	struct jw_asked *asked = mem_alloc(sizeof *asked);
-	struct buf content = {0};
 	struct wheel_list list;
-	char *path = NULL;
 	bool usable = false;
 
 	*asked = (struct jw_asked){.options = *options};
 	if (options->state_dir &&
 		package_normalise(options->package, strlen(options->package), asked->package)) {
 		asked->folder = os_join(options->state_dir, "wheels");
-		path = kept_path(asked);
+		asked->text = read_kept(asked, &list);
 	}
-	if (path && !os_read_file(NULL, path, MAX_REMEMBERED, &content)) {
-		const char *index = strstr(buf_text(&content), index_word),
-				   *form = strstr(buf_text(&content), remembered_form);
+	if (asked->text) {
+		const char *index = strstr(asked->text, index_word) + strlen(index_word);
 
-		asked->text = mem_string(buf_text(&content));
-		/* The builds of other indexes are added below its last line. */
-		if (index && form && index < form && text_ends(asked->text, "\n") &&
-			!wheel_list_read(NULL, path, asked->text, strlen(asked->text), asked->package, &list)) {
-			index += strlen(index_word);
-			asked->index = mem_string_n(index, strcspn(index, "\n"));
-			usable = says_more(asked, &list);
-			wheel_list_free(&list);
-		}
+		asked->index = mem_string_n(index, strcspn(index, "\n"));
+		usable = says_more(asked, &list);
+		wheel_list_free(&list);
 	}
-	buf_free(&content);
-	mem_free(path);
 	if (!usable)
 		jw_asked_close(asked);
 	return usable ? asked : NULL;
@@ -454,6 +417,7 @@ int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 {
 	struct jw_asked *asked;
 	const struct wheel_platform *platform;
+	struct wheel_list kept;
 	size_t size;
 	char *requirement = pip_requirement(options->package);
 	char package[PACKAGE_MAX_NAME];
@@ -487,6 +451,9 @@ int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 	asked->index = text_starts(asked->listing.index ? asked->listing.index : "", "pypi.org/")
 					   ? mem_string("PyPI")
 					   : mem_string(asked->listing.index ? asked->listing.index : "pip's index");
+	asked->kept = read_kept(asked, &kept);
+	if (asked->kept)
+		wheel_list_free(&kept);
 	find_releases(asked);
 	find_sizes(asked);
 	if (print_list(err, asked))
@@ -513,6 +480,7 @@ void jw_asked_close(struct jw_asked *asked)
 	run_folder_remove(&asked->run);
 	mem_free(asked->text);
 	mem_free(asked->own);
+	mem_free(asked->kept);
 	mem_free(asked->folder);
 	mem_free(asked->index);
 	mem_free(asked);
@@ -572,11 +540,8 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 	if (!result)
 		result = wheel_facts_text(err, &look.facts, asked->package, got->required,
 								  got->required_count, asked->own, &release->facts);
-	if (!result) {
+	if (!result)
 		release->known = release->file;
-		if (asked->folder)
-			remember(asked, release, got->sha256);
-	}
 	wheel_facts_free(&look.facts);
 	return result;
 }
@@ -658,7 +623,10 @@ static int examine_release(struct jw_error *err, struct jw_asked *asked, struct 
 		mem_free(paths[i]);
 	}
 	pip_listing_free(&got);
-	return result ? -1 : print_list(err, asked);
+	if (result || print_list(err, asked))
+		return -1;
+	keep_list(asked);
+	return 0;
 }
 
 /* Returns whether a known release has no code of its own, but requires other packages. */
@@ -694,7 +662,7 @@ static int ask_requires(struct jw_error *err, struct jw_asked *asked)
 	buf_free(&names);
 	for (size_t i = 0; !result && i < asked->count; i++) {
 		struct release *release = &asked->releases[i];
-		struct buf lines = BUF_MAX(MAX_REMEMBERED);
+		struct buf lines = BUF_MAX(MAX_KEPT);
 
 		if (!release->file || !release->file->requires_known)
 			continue;
