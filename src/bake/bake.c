@@ -456,9 +456,9 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	made->driver = bake.profile.driver;
 	made->targets = arena_array(made, system->gpu_count, sizeof *made->targets);
 	made->target_count = jw_system_targets(system, made->targets, system->gpu_count);
-	if (made->target_count > ANALYSE_MAX_TARGETS)
+	if (made->target_count > PLAN_MAX_TARGETS)
 		result = error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
-						   ANALYSE_MAX_TARGETS);
+						   PLAN_MAX_TARGETS);
 	else if (!options->dry_run && !system->elsewhere &&
 			 (!bake.profile.stamp[0] || bake.profile.trust == JW_TRUST_OPAQUE))
 		result = error_set(

@@ -23,7 +23,7 @@ void baking_free(struct baking *baking)
 	grow_free(baking->grow);
 	mem_free(baking->rooms);
 	os_map_close(&baking->map);
-	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
+	for (size_t t = 0; t < PLAN_MAX_TARGETS; t++)
 		buf_free(&baking->cubins[t]);
 	buf_free(&baking->scratch);
 	mem_free(baking->entries);
@@ -104,14 +104,14 @@ int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target
 		return -1;
 	input = picks_key_input(&baking->container, entry, payload, job->targets[target].sm,
 							relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
-	path = cache_entry_path(job->cache_dir, cache_key_hash(job->profile, &input, NULL));
+	path = cache_entry_path(job->cache_dir, cache_key_hash(job->profile->stamp, &input, NULL));
 	buf_free(bytes);
 	result = os_read_file(err, path, CACHE_MAX_ENTRY, bytes);
 	mem_free(path);
 	if (result)
 		return -1;
 	if (cache_entry_parse(bytes->data, bytes->size, &found) != CACHE_SOUND ||
-		!cache_key_is(job->profile, &input, found.key, found.key_bytes) ||
+		!cache_key_is(job->profile->stamp, &input, found.key, found.key_bytes) ||
 		fnv_update(FNV_START, found.value, (size_t)found.value_bytes) != found.checksum)
 		return error_set(err, JW_ERR_NOT_FOUND, "its entry is damaged");
 	*ret_cubin = (struct devcode_view){found.value, (size_t)found.value_bytes};

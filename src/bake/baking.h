@@ -47,7 +47,7 @@ struct baking {
 	struct jw_bake_file *file;
 	struct os_map map;
 	struct bake_places places;
-	bool link[ANALYSE_MAX_TARGETS]; /* a start links the library's objects */
+	bool link[PLAN_MAX_TARGETS]; /* a start links the library's objects */
 	/* The containers of objects, as indices into places, and for each object the number of the
 	 * linked container that it is part of. `links` is NULL if unknown. */
 	size_t *objects;
@@ -64,8 +64,8 @@ struct baking {
 	struct jw_target *texts;
 	size_t entry_room;
 	struct buf scratch;
-	struct buf cubins[ANALYSE_MAX_TARGETS]; /* the cubins for the entries */
-	struct write_cubin writes[ANALYSE_MAX_TARGETS];
+	struct buf cubins[PLAN_MAX_TARGETS]; /* the cubins for the entries */
+	struct write_cubin writes[PLAN_MAX_TARGETS];
 	size_t write_count;
 };
 

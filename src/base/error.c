@@ -1,5 +1,4 @@
 #include "base/error.h"
-#include "base/text.h"
 
 #include <stdarg.h>
 #include <string.h>

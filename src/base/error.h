@@ -3,11 +3,7 @@
 
 #include <jitwarm/error.h>
 
-#if defined(__MINGW32__)
-#define JW_PRINTF(at, first) __attribute__((format(gnu_printf, at, first)))
-#else
-#define JW_PRINTF(at, first) __attribute__((format(printf, at, first)))
-#endif
+#include "base/text.h"
 
 /* Sets the message. `err` may be NULL. */
 int error_fill(struct jw_error *err, enum jw_code code, const char *format, ...) JW_PRINTF(3, 4);

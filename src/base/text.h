@@ -6,7 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#if defined(__MINGW32__)
+#define JW_PRINTF(at, first) __attribute__((format(gnu_printf, at, first)))
+#else
+#define JW_PRINTF(at, first) __attribute__((format(printf, at, first)))
+#endif
 
 /* The language of output, which the program sets before it starts threads. If it is NULL, all
  * output is in English, as in a program that uses the library. */

@@ -18,11 +18,10 @@ size_t cache_key_write_start(char start[CACHE_KEY_MAX_START + 1], const char *st
 				  : 0;
 }
 
-uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length)
+uint64_t cache_key_start(const char *stamp, uint16_t sm, size_t *ret_length)
 {
 	char start[CACHE_KEY_MAX_START + 1];
-	const size_t length =
-		cache_key_write_start(start, profile->stamp, (struct jw_target){.sm = sm});
+	const size_t length = cache_key_write_start(start, stamp, (struct jw_target){.sm = sm});
 
 	if (ret_length)
 		*ret_length = length;
@@ -63,11 +62,11 @@ struct key_frame {
 };
 
 /* Makes the parts; false if there is no key. */
-static bool frame_key(const struct cache_profile *profile, const struct cache_key_input *input,
+static bool frame_key(const char *stamp, const struct cache_key_input *input,
 					  struct key_frame *frame)
 {
 	frame->start_length =
-		cache_key_write_start(frame->start, profile->stamp, (struct jw_target){.sm = input->sm});
+		cache_key_write_start(frame->start, stamp, (struct jw_target){.sm = input->sm});
 	frame->body_length = cache_key_payload(input->form, input->payload, input->payload_size);
 	frame->tail_length =
 		cache_key_tail(frame->tail_text, input->form, input->options, input->options_length);
@@ -78,11 +77,11 @@ static bool frame_key(const struct cache_profile *profile, const struct cache_ke
 	return true;
 }
 
-uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
+uint64_t cache_key_hash(const char *stamp, const struct cache_key_input *input,
 						uint64_t *ret_key_bytes)
 {
 	struct key_frame frame;
-	const bool has_key = frame_key(profile, input, &frame);
+	const bool has_key = frame_key(stamp, input, &frame);
 	uint64_t hash;
 
 	if (ret_key_bytes)
@@ -94,14 +93,14 @@ uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_
 	return fnv_update(hash, frame.tail, frame.tail_length);
 }
 
-bool cache_key_is(const struct cache_profile *profile, const struct cache_key_input *input,
-				  const void *key, uint64_t key_bytes)
+bool cache_key_is(const char *stamp, const struct cache_key_input *input, const void *key,
+				  uint64_t key_bytes)
 {
 	struct cursor cursor = cursor_of(key, (size_t)key_bytes);
 	const uint8_t *start, *body, *tail;
 	struct key_frame frame;
 
-	if (!frame_key(profile, input, &frame))
+	if (!frame_key(stamp, input, &frame))
 		return false;
 	start = cursor_take(&cursor, frame.start_length);
 	body = cursor_take(&cursor, frame.body_length);
@@ -411,21 +410,21 @@ static void opencl_target(const uint8_t *key, size_t size, struct jw_target *tar
 		*target = (struct jw_target){0};
 }
 
-void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *ret_origin)
+void cache_origin_of(const uint8_t *key, size_t key_size, const uint8_t *value, size_t value_size,
+					 struct cache_origin *ret_origin)
 {
 	struct cache_origin origin = {.kind = JW_CACHE_OTHER};
-	size_t key_size = (size_t)entry->key_bytes, value_size = (size_t)entry->value_bytes;
 	struct cache_key_parts parts;
 
-	if (cache_key_split(entry->key, key_size, &parts)) {
+	if (cache_key_split(key, key_size, &parts)) {
 		origin.kind = JW_CACHE_CUDA;
 		origin.target = parts.target;
 		memcpy(origin.driver, parts.stamp, sizeof origin.driver);
-	} else if (find_text(entry->value, value_size < 4096 ? value_size : 4096, ".version ")) {
+	} else if (find_text(value, value_size < 4096 ? value_size : 4096, ".version ")) {
 		/* In all PTX seen, the version is within the first 200 bytes. */
 		origin.kind = JW_CACHE_OPENCL;
-		opencl_target(entry->key, key_size, &origin.target);
-		opencl_driver(entry->key, key_size, origin.driver);
+		opencl_target(key, key_size, &origin.target);
+		opencl_driver(key, key_size, origin.driver);
 	}
 	*ret_origin = origin;
 }

@@ -17,8 +17,7 @@
 #include <jitwarm/target.h>
 
 #include "base/hash.h"
-#include "cache/entry.h"
-#include "cache/profile.h"
+#include "cache/stamp.h"
 
 enum cache_key_form {
 	CACHE_KEY_LOAD, /* a container that cuModuleLoadDataEx or the CUDA runtime's registration loads
@@ -36,9 +35,9 @@ size_t cache_key_write_start(char start[CACHE_KEY_MAX_START + 1], const char *st
 							 struct jw_target target);
 
 /* Returns the hash of that beginning. `sm` is the device's capability without suffix. *ret_length
- * (may be NULL) is the length of the beginning. Both are 0 for a profile without a stamp, which has
- * no keys. */
-uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length);
+ * (may be NULL) is the length of the beginning. Both are 0 for an empty stamp,
+ * which has no keys. */
+uint64_t cache_key_start(const char *stamp, uint16_t sm, size_t *ret_length);
 
 /* Returns the length of a payload in the key: all of it, or, for text, the bytes before its first
  * NUL. */
@@ -63,14 +62,14 @@ struct cache_key_input {
 };
 
 /* Returns the hash of one key, which names its entry, and its length in bytes (ret_key_bytes may be
- * NULL); 0 and 0 if the profile has no stamp or the options are too long. For many modules at once,
+ * NULL); 0 and 0 if the stamp is empty or the options are too long. For many modules at once,
  * build the lanes of fnv_update_many from the functions above. */
-uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
+uint64_t cache_key_hash(const char *stamp, const struct cache_key_input *input,
 						uint64_t *ret_key_bytes);
 /* Returns whether these bytes are that key, which is cheaper than hashing them. False for an input
  * that has no key. */
-bool cache_key_is(const struct cache_profile *profile, const struct cache_key_input *input,
-				  const void *key, uint64_t key_bytes);
+bool cache_key_is(const char *stamp, const struct cache_key_input *input, const void *key,
+				  uint64_t key_bytes);
 
 /* The identity of a key: the only thing that says whether an entry is a module's. FNV-1a-64, which
  * names entries, is no cryptographic hash: ten bytes of a comment give PTX any name and length, and
@@ -139,4 +138,5 @@ struct cache_origin {
 	char driver[CACHE_STAMP_SIZE + 1]; /* the stamp; for OpenCL the release ("418.39"); "" if
 										  unknown */
 };
-void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *ret_origin);
+void cache_origin_of(const uint8_t *key, size_t key_size, const uint8_t *value, size_t value_size,
+					 struct cache_origin *ret_origin);

@@ -25,7 +25,8 @@ static void read_listed(const char *dir, const struct cache_file *file, bool in_
 									 .mtime_ns = file->probed.stat.mtime_ns};
 	if (file->probed.damage == CACHE_SOUND && !os_file_open(NULL, path, OS_OPEN_READ, &open) &&
 		cache_brief_open(open, &brief) == CACHE_SOUND) {
-		cache_entry_origin(&brief.entry, &origin);
+		cache_origin_of(brief.entry.key, (size_t)brief.entry.key_bytes, brief.entry.value,
+						(size_t)brief.entry.value_bytes, &origin);
 		entry->damaged = false;
 		entry->kind = origin.kind;
 		entry->target = origin.target;

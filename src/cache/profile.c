@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "cache/index.h"
-#include "cache/stamp.h"
 #include "code/release.h"
 #include "os/file.h"
 #include "os/library.h"

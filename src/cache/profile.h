@@ -11,8 +11,7 @@
 #include <jitwarm/system.h>
 
 #include "base/error.h"
-
-enum { CACHE_STAMP_SIZE = 19 }; /* "Jun 25 2024" "01:14:48" */
+#include "cache/stamp.h"
 
 struct cache_profile {
 	char stamp[CACHE_STAMP_SIZE + 1]; /* "" if unknown */

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/profile.h"
 #include "code/rules.h"
 #include "os/folders.h"
 

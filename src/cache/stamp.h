@@ -5,11 +5,12 @@
  * result is a guess until an entry of the cache shows the same stamp. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "cache/profile.h"
+#include "base/error.h"
 #include "os/file.h"
+
+enum { CACHE_STAMP_SIZE = 19 }; /* "Jun 25 2024" "01:14:48" */
 
 /* Searches a mapped library, of which little stays resident. JW_ERR_NOT_FOUND if there is no run,
  * if there are different ones, or if no number of seconds is the most frequent. */

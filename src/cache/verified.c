@@ -206,7 +206,8 @@ static void keep_judgement(void *context, size_t at, enum cache_damage damage,
 
 	candidate->damage = damage;
 	if (brief) {
-		cache_entry_origin(&brief->entry, &origin);
+		cache_origin_of(brief->entry.key, (size_t)brief->entry.key_bytes, brief->entry.value,
+						(size_t)brief->entry.value_bytes, &origin);
 		candidate->kind = origin.kind;
 	}
 }

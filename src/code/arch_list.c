@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/text.h"
+#include "base/error.h"
 
 enum { MAX_WORD = 64 };
 

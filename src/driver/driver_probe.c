@@ -54,7 +54,7 @@ uint64_t driver_probe_key(const struct cache_profile *profile, uint16_t sm)
 {
 	const struct payload payload = probe_payload();
 
-	return cache_key_hash(profile,
+	return cache_key_hash(profile->stamp,
 						  &(struct cache_key_input){.sm = sm,
 													.form = CACHE_KEY_LOAD,
 													.payload = payload.text,

@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/task.h"
 #include "os/child_variables.h"
 #include "os/env.h"
 
@@ -60,7 +59,7 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 							  const char *task, bool background)
 {
 	struct child_variable variables[COUNT_COMPILING + 5] = {{WORKER_MARKER, "1"},
-															{TASK_VARIABLE, task}};
+															{WORKER_TASK, task}};
 	size_t count = 2;
 	char limit[TEXT_SHORT];
 

@@ -22,6 +22,8 @@ bool profile_is_known(const struct jw_system *system);
 
 /* Set in every worker's environment. */
 #define WORKER_MARKER "JITWARM_WORKER"
+/* In it, names the file of another compiler's task (driver/task.h). */
+#define WORKER_TASK "JITWARM_WORKER_TASK"
 
 /* Returns the environment of a compiler, a program: of ours, only listed variables
  * (os/child_variables.h), and `folder` for its temporary files. ptxas -c makes files with

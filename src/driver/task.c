@@ -9,6 +9,7 @@
 #include "cache/key.h"
 #include "code/container.h"
 #include "code/target_names.h"
+#include "driver/environment.h"
 #include "driver/nvjitlink.h"
 #include "driver/ptxas.h"
 #include "os/env.h"
@@ -18,7 +19,7 @@ enum { MAX_TASK = 1 << 20 };
 
 int task_open(struct jw_error *err, struct task *ret_task)
 {
-	char *path = os_env(TASK_VARIABLE);
+	char *path = os_env(WORKER_TASK);
 	struct buf text = {0};
 	cJSON *document = NULL;
 	const char *compiler;
@@ -39,7 +40,7 @@ int task_open(struct jw_error *err, struct task *ret_task)
 	else
 		error_set(err, JW_ERR_FORMAT, "no compiler is called “%.40s”", compiler);
 	if (!result)
-		(void)os_env_set(NULL, TASK_VARIABLE, NULL);
+		(void)os_env_set(NULL, WORKER_TASK, NULL);
 done:
 	cJSON_Delete(document);
 	buf_free(&text);

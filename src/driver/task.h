@@ -10,8 +10,6 @@
 #include "driver/protocol.h"
 #include "plan/plan.h"
 
-#define TASK_VARIABLE "JITWARM_WORKER_TASK"
-
 /* Another compiler in a worker. */
 struct task {
 	void *state;

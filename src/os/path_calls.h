@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "os/file.h"
+
+struct os_stat;
 
 /* Returns the descriptor, or -1; `flags` are UV_FS_O_... For reading, devices and pipes are not
  * opened (POSIX): JW_ERR_UNSUPPORTED. A new file has mode 0666 less umask.

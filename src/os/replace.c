@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
+#include "os/file.h"
 #include "os/path_calls.h"
 #include "os/private.h"
 #include "os/uv.h"

@@ -47,7 +47,7 @@ static size_t wanted_as(const struct carry *carry, const struct cache_key_parts 
 	uint64_t key;
 
 	memcpy(profile.stamp, carry->options->system->driver.stamp, sizeof profile.stamp);
-	key = cache_key_start(&profile, parts->target.sm, &length);
+	key = cache_key_start(profile.stamp, parts->target.sm, &length);
 	key = fnv_update(key, parts->payload, rest);
 	if (!set_has(&carry->by_key, key))
 		return SIZE_MAX;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "driver/task.h"
+#include "driver/environment.h"
 #include "os/console.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -340,7 +340,7 @@ static int read_job(struct jw_error *err, struct folder_worker *worker, const ch
 
 bool jw_is_store_worker(void)
 {
-	char *task = os_env(TASK_VARIABLE);
+	char *task = os_env(WORKER_TASK);
 	const bool is = task && !strcmp(task, FOLDER_TASK);
 
 	mem_free(task);

@@ -432,7 +432,7 @@ void wanted_free(struct wanted_entries *wanted)
 int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
 					struct wanted_entries *ret_wanted)
 {
-	struct jw_target targets[ANALYSE_MAX_TARGETS];
+	struct jw_target targets[PLAN_MAX_TARGETS];
 	struct cache_profile profile;
 	struct plan_request request = {
 		.targets = targets,
@@ -454,7 +454,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	profile = profile_of_system(options->system);
 	request.state_dir = options->system->state_dir;
 	request.target_count = targets_wanted(options->system, options->targets, options->target_count,
-										  targets, ANALYSE_MAX_TARGETS);
+										  targets, PLAN_MAX_TARGETS);
 	if (!request.target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");
 	if (!options->found &&

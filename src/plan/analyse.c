@@ -359,28 +359,16 @@ static int add_container(struct jw_error *err, struct reading *reading,
 /* ---- 5. An image is complete: its containers are grouped by their sections, and its modules are
  * made. */
 
-struct plan_module *module_find(struct plan_module *modules, const struct set *known,
-								const struct plan_module *like)
-{
-	size_t cursor = 0, index;
-
-	while ((index = set_find(known, module_name(like), &cursor)) != SET_NONE)
-		if (modules[index].key == like->key && modules[index].form == like->form &&
-			cache_identity_equal(&modules[index].identity, &like->identity))
-			return &modules[index];
-	return NULL;
-}
-
 /* The rank of the best text with the same kernels, for each target. */
 struct text_copies {
-	uint32_t best[ANALYSE_MAX_TARGETS];
+	uint32_t best[PLAN_MAX_TARGETS];
 };
 
 /* The account of one image. */
 struct account {
 	const struct reading *reading;
 	const struct devcode_image *image;
-	struct set known[ANALYSE_MAX_TARGETS]; /* modules by identity */
+	struct set known[PLAN_MAX_TARGETS]; /* modules by identity */
 	struct plan_module *modules;
 	size_t module_count, module_capacity, unreadable;
 	struct jw_scan_count *counts;
@@ -667,7 +655,7 @@ static int add_image(struct jw_error *err, struct reading *reading,
 		result = reading->sink->image(err, reading->sink->context, &analysed);
 		reading->stopped = result != 0;
 	}
-	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
+	for (size_t t = 0; t < PLAN_MAX_TARGETS; t++)
 		set_free(&account->known[t]);
 	set_free(&account->copies_by_kernels);
 	mem_free(account->copies);

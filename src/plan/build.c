@@ -13,9 +13,9 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 {
 	struct plan *plan;
 
-	if (request->target_count > ANALYSE_MAX_TARGETS)
+	if (request->target_count > PLAN_MAX_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
-						 ANALYSE_MAX_TARGETS);
+						 PLAN_MAX_TARGETS);
 	plan = mem_alloc(sizeof *plan);
 	*build = (struct build){.request = request, .plan = plan, .driver = request->profile->driver};
 	plan->profile = *request->profile;
@@ -34,7 +34,7 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 
 void build_end(struct build *build)
 {
-	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
+	for (size_t t = 0; t < PLAN_MAX_TARGETS; t++)
 		set_free(&build->known[t]);
 	mem_free(build->later);
 }
@@ -386,9 +386,9 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 	struct plan *plan = build->plan;
 	struct {
 		size_t left_out, texts, superseded; /* numbers of modules */
-	} counts[ANALYSE_MAX_TARGETS] = {0};
-	uint64_t loose_of[ANALYSE_MAX_TARGETS] = {0};
-	struct judged judged[ANALYSE_MAX_TARGETS] = {0};
+	} counts[PLAN_MAX_TARGETS] = {0};
+	uint64_t loose_of[PLAN_MAX_TARGETS] = {0};
+	struct judged judged[PLAN_MAX_TARGETS] = {0};
 	const struct judge_facts facts = build_facts(build, image);
 	const enum loading loading = analyse_loading(&image->scan, &build->driver, build->setting);
 	size_t most_left = 0, most_texts = 0;

@@ -21,9 +21,9 @@ struct build_mention {
 struct build {
 	const struct plan_request *request;
 	struct plan *plan;
-	struct set known[ANALYSE_MAX_TARGETS]; /* modules by identity */
-	uint32_t found;                   /* the index of the current file in the request's search */
-	const struct jw_found_file *from; /* the current file; NULL if the search has it not */
+	struct set known[PLAN_MAX_TARGETS]; /* modules by identity */
+	uint32_t found;                     /* the index of the current file in the request's search */
+	const struct jw_found_file *from;   /* the current file; NULL if the search has it not */
 	/* The driver that judges, and its bit in plan_module.drivers. */
 	struct jw_driver driver;
 	unsigned driver_bit;

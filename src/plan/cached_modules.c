@@ -100,7 +100,7 @@ static int take_cached_entry(struct jw_error *err, struct cached *cached, const 
 	for (size_t t = 0; t < request->target_count; t++) {
 		size_t start_bytes;
 		const uint64_t start =
-			cache_key_start(request->profile, request->targets[t].sm, &start_bytes);
+			cache_key_start(request->profile->stamp, request->targets[t].sm, &start_bytes);
 
 		/* The target of the entry is wanted; for a recording, any target that its PTX fits. */
 		if (request->targets[t].sm != parts.target.sm &&

@@ -29,7 +29,7 @@ static uint64_t key_in_container(const struct plan *plan, const struct plan_modu
 			continue;
 		input = picks_key_input(&container, &entries[i], payload,
 								plan->targets[module->target].device.sm, module->form);
-		key = cache_key_hash(&plan->profile, &input, NULL);
+		key = cache_key_hash(plan->profile.stamp, &input, NULL);
 	}
 	mem_free(entries);
 	buf_free(&unpacked);
@@ -52,7 +52,7 @@ bool plan_is_changed(const struct plan *plan, const struct plan_module *module, 
 		image.size = got;
 		key = module->form == CACHE_KEY_TEXT
 				  ? cache_key_hash(
-						&plan->profile,
+						plan->profile.stamp,
 						&(struct cache_key_input){
 							.sm = plan->targets[module->target].device.sm,
 							.form = CACHE_KEY_TEXT,

@@ -19,7 +19,6 @@
 
 #include "base/buf.h"
 #include "plan/analyse.h"
-#include "plan/build.h"
 
 struct inventory;
 

@@ -31,13 +31,13 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 {
 	struct picks made = {.target_count = target_count};
 
-	if (target_count > ANALYSE_MAX_TARGETS)
+	if (target_count > PLAN_MAX_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
-						 ANALYSE_MAX_TARGETS);
+						 PLAN_MAX_TARGETS);
 	made.keyed = profile && profile->stamp[0] && target_count;
 	for (size_t i = 0; i < target_count && made.keyed; i++)
 		made.targets[i].start =
-			cache_key_start(profile, targets[i].sm, &made.targets[i].start_bytes);
+			cache_key_start(profile->stamp, targets[i].sm, &made.targets[i].start_bytes);
 	made.slots = mem_array(PICKS_SLOTS, sizeof *made.slots);
 	for (size_t i = 0; i < PICKS_SLOTS; i++)
 		made.slots[i].copy = made.slots[i].payload = BUF_MAX(DEVCODE_MAX_PAYLOAD);
@@ -259,8 +259,8 @@ struct share {
 static void work_off(void *context)
 {
 	const struct share *share = context;
-	struct fnv_lane lanes[PICKS_SLOTS * ANALYSE_MAX_TARGETS];
-	struct lane_use uses[PICKS_SLOTS * ANALYSE_MAX_TARGETS];
+	struct fnv_lane lanes[PICKS_SLOTS * PLAN_MAX_TARGETS];
+	struct lane_use uses[PICKS_SLOTS * PLAN_MAX_TARGETS];
 	const struct picks *picks = share->picks;
 	size_t count = 0;
 

@@ -19,7 +19,7 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "code/devcode.h"
-#include "plan/analyse.h"
+#include "plan/module.h"
 
 enum {
 	PICKS_SLOTS = 64,
@@ -49,7 +49,7 @@ struct pick_keys {
 struct picks_slot;
 
 struct picks {
-	struct picks_target targets[ANALYSE_MAX_TARGETS];
+	struct picks_target targets[PLAN_MAX_TARGETS];
 	size_t target_count;
 	bool keyed; /* the driver's stamp is known */
 	struct pick *items;

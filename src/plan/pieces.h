@@ -6,10 +6,12 @@
  *     pieces_make      for the complete image: its containers by form and section */
 #pragma once
 
+#include <jitwarm/scan.h>
+
 #include "base/set.h"
 #include "code/kernel_names.h"
 #include "code/release.h"
-#include "plan/analyse.h"
+#include "plan/module.h"
 
 /* The number in struct picks of the PTX that a driver would compile of a container for one GPU;
  * NOTED_NO_PICK if it compiles nothing. */

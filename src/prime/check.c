@@ -387,12 +387,12 @@ static bool is_here(const struct jw_check_options *options)
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result)
 {
-	struct jw_target targets[ANALYSE_MAX_TARGETS];
+	struct jw_target targets[PLAN_MAX_TARGETS];
 	struct cache_profile profile = profile_of_system(options->system);
 	struct plan_request request = {
 		.targets = targets,
 		.target_count = targets_wanted(options->system, options->targets, options->target_count,
-									   targets, ANALYSE_MAX_TARGETS),
+									   targets, PLAN_MAX_TARGETS),
 		.profile = &profile,
 		.cache_dir = options->system->cache.path,
 		.state_dir = options->system->state_dir,

@@ -111,7 +111,7 @@ static void describe_cuda(const struct recorder *recorder, const struct cache_en
 	memcpy(profile.stamp, parts->stamp, sizeof profile.stamp);
 	cache_key_identity_of(&left->entry.identity, entry->key, (size_t)entry->key_bytes);
 	left->entry.text_key =
-		cache_key_hash(&profile,
+		cache_key_hash(profile.stamp,
 					   &(struct cache_key_input){.sm = parts->target.sm,
 												 .form = CACHE_KEY_TEXT,
 												 .payload = parts->payload,
@@ -145,7 +145,8 @@ static void describe_left_entry(const struct recorder *recorder, const struct ca
 			describe_cuda(recorder, entry, &parts, left);
 		return;
 	}
-	cache_entry_origin(entry, &origin);
+	cache_origin_of(entry->key, (size_t)entry->key_bytes, entry->value, (size_t)entry->value_bytes,
+					&origin);
 	left->module.kind = origin.kind == JW_CACHE_OPENCL ? JW_RECORDED_OPENCL : JW_RECORDED_OTHER;
 	left->module.target = origin.target;
 	left->module.options = mem_string("");

@@ -45,7 +45,7 @@ static size_t targets_of_owners(const struct jw_recording *recording, struct jw_
 		const struct jw_target target = {.sm = recording->modules[i].target.sm};
 
 		if (target.sm && recording->modules[i].kind <= JW_RECORDED_LINK)
-			count = jw_target_add(targets, count, ANALYSE_MAX_TARGETS, target);
+			count = jw_target_add(targets, count, PLAN_MAX_TARGETS, target);
 	}
 	return count;
 }
@@ -177,7 +177,7 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 {
 	struct jw_recording *recording = recorder->result->recording;
 	struct cache_profile profile = profile_of_system(recorder->system);
-	struct jw_target targets[ANALYSE_MAX_TARGETS];
+	struct jw_target targets[PLAN_MAX_TARGETS];
 	struct plan_request request = {
 		.targets = targets,
 		.target_count = targets_of_owners(recording, targets),

@@ -56,7 +56,7 @@ static size_t targets_of_recording(const struct jw_recording *recording, struct 
 		const struct jw_target target = {.sm = recording->modules[i].target.sm};
 
 		if (recording->modules[i].file != JW_RECORDED_NO_FILE)
-			count = jw_target_add(targets, count, ANALYSE_MAX_TARGETS, target);
+			count = jw_target_add(targets, count, PLAN_MAX_TARGETS, target);
 	}
 	return count;
 }
@@ -65,7 +65,7 @@ static size_t targets_of_recording(const struct jw_recording *recording, struct 
 static int plan_there(struct jw_error *err, const struct jw_recording *recording,
 					  const struct plan_request *request, struct plan **ret_plan)
 {
-	struct jw_target targets[ANALYSE_MAX_TARGETS];
+	struct jw_target targets[PLAN_MAX_TARGETS];
 	struct cache_profile profile = {.trust = JW_TRUST_CONFIRMED, .driver = recording->driver};
 	struct plan_request there = *request;
 
@@ -129,7 +129,7 @@ static bool recorded_identity(const struct jw_recorded_module *module,
 	struct digest digest;
 	size_t start;
 
-	(void)cache_key_start(&profile, module->target.sm, &start);
+	(void)cache_key_start(profile.stamp, module->target.sm, &start);
 	if (!cache_identity_read(module->digest, &payload))
 		return false;
 	memcpy(digest.bytes, payload.bytes, sizeof digest.bytes);

@@ -46,7 +46,7 @@ struct scan {
 /* The caller's view of one image. */
 struct scanned {
 	struct jw_scan_image image;
-	struct jw_scan_verdicts verdicts[ANALYSE_MAX_TARGETS];
+	struct jw_scan_verdicts verdicts[PLAN_MAX_TARGETS];
 };
 
 const char *jw_scan_count_name(char name[JW_TARGET_TEXT], const struct jw_scan_count *count)

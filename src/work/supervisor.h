@@ -3,12 +3,15 @@
 
 #include <uv.h>
 
+#include <jitwarm/prime.h>
+
 #include "base/pace.h"
 #include "driver/child.h"
 #include "driver/driver_session.h"
 #include "work/job_queue.h"
 #include "work/memory_budget.h"
-#include "work/run.h"
+
+struct run_setup; /* work/run.h */
 
 struct run_loop {
 	uv_loop_t uv;

@@ -1,5 +1,6 @@
 /* Any entry of the driver's cache is split within its bytes, and its key is put together again from
  * its parts. */
+#include "cache/profile.h"
 #include "fuzz.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ static void rebuild(const struct cache_entry *entry, const struct cache_key_part
 	uint64_t hash;
 
 	memcpy(profile.stamp, parts->stamp, sizeof profile.stamp);
-	hash = cache_key_hash(&profile,
+	hash = cache_key_hash(profile.stamp,
 						  &(struct cache_key_input){parts->target.sm, parts->form, parts->payload,
 													parts->payload_size, parts->options,
 													parts->options_length, false},
@@ -41,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 							 &entry);
 	if (cache_key_split(entry.key, (size_t)entry.key_bytes, &parts))
 		rebuild(&entry, &parts);
-	cache_entry_origin(&entry, &origin);
+	cache_origin_of(entry.key, (size_t)entry.key_bytes, entry.value, (size_t)entry.value_bytes,
+					&origin);
 	MUST(strlen(origin.driver) < sizeof origin.driver);
 	return 0;
 }

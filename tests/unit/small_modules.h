@@ -2,6 +2,7 @@
  * */
 #pragma once
 
+#include "cache/profile.h"
 #include "make_devcode.h"
 
 #include <stdio.h>
@@ -55,7 +56,7 @@ static inline uint64_t small_key(const struct cache_profile *profile, unsigned n
 	char text[SMALL_TEXT];
 
 	(void)small_text(text, number, sm);
-	return cache_key_hash(profile,
+	return cache_key_hash(profile->stamp,
 						  &(struct cache_key_input){device, form, text, strlen(text) + 1, options,
 													strlen(options), false},
 						  ret_bytes);

@@ -16,7 +16,7 @@
 
 /* ---- the request */
 
-static struct jw_gpu gpus[ANALYSE_MAX_TARGETS + 1];
+static struct jw_gpu gpus[PLAN_MAX_TARGETS + 1];
 static struct jw_system machine;
 static struct jw_found nothing = {.file_count = 0};
 
@@ -25,7 +25,7 @@ static void begin_machine(void)
 	for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++)
 		gpus[i].target.sm = (uint16_t)(50 + i);
 	machine = (struct jw_system){.gpus = gpus,
-								 .gpu_count = ANALYSE_MAX_TARGETS,
+								 .gpu_count = PLAN_MAX_TARGETS,
 								 .example = "rtx4090",
 								 .state_dir = folder,
 								 .cache.path = folder,

@@ -1,5 +1,6 @@
 /* A key gives the name of its entry's file, and is split and joined without loss, on bytes made
  * here and on real caches. */
+#include "cache/profile.h"
 #include "caches.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ TEST(keys_equal_the_bytes_that_the_driver_hashes)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint64_t length;
 
-		assert_int_equal(cache_key_hash(&profile,
+		assert_int_equal(cache_key_hash(profile.stamp,
 										&(struct cache_key_input){
 											cases[i].sm, cases[i].form, ".version 7.0\n", 14,
 											cases[i].options, strlen(cases[i].options), false},
@@ -68,22 +69,22 @@ TEST(a_key_is_known_by_its_bytes)
 	const size_t length = sizeof key - 2;
 	uint64_t hash = fnv_update(FNV_START, key, length), hashed;
 
-	assert_int_equal(cache_key_hash(&profile, &input, &hashed), hash);
+	assert_int_equal(cache_key_hash(profile.stamp, &input, &hashed), hash);
 	assert_int_equal(hashed, length);
-	assert_true(cache_key_is(&profile, &input, key, length));
-	assert_false(cache_key_is(&profile, &input, key, length - 1));
-	assert_false(cache_key_is(&profile, &input, key, length + 1));
-	assert_false(cache_key_is(&profile, &input, NULL, 0));
+	assert_true(cache_key_is(profile.stamp, &input, key, length));
+	assert_false(cache_key_is(profile.stamp, &input, key, length - 1));
+	assert_false(cache_key_is(profile.stamp, &input, key, length + 1));
+	assert_false(cache_key_is(profile.stamp, &input, NULL, 0));
 	for (size_t i = 0; i < length; i++) {
 		key[i] ^= 1;
-		assert_false(cache_key_is(&profile, &input, key, length));
+		assert_false(cache_key_is(profile.stamp, &input, key, length));
 		key[i] ^= 1;
 	}
 	input.bare = true;
-	assert_false(cache_key_is(&profile, &input, key, length));
+	assert_false(cache_key_is(profile.stamp, &input, key, length));
 	memmove(key + 44, key + 45, length - 45);
-	assert_true(cache_key_is(&profile, &input, key, length - 1));
-	assert_int_equal(cache_key_hash(&profile, &input, &hashed),
+	assert_true(cache_key_is(profile.stamp, &input, key, length - 1));
+	assert_int_equal(cache_key_hash(profile.stamp, &input, &hashed),
 					 fnv_update(FNV_START, key, length - 1));
 	assert_int_equal(hashed, length - 1);
 }
@@ -114,7 +115,7 @@ static void rebuild(const struct cache_key_parts *parts, const struct cache_entr
 	uint64_t length;
 
 	assert_int_equal(
-		cache_key_hash(&profile,
+		cache_key_hash(profile.stamp,
 					   &(struct cache_key_input){parts->target.sm, parts->form, parts->payload,
 												 parts->payload_size, parts->options,
 												 parts->options_length, false},
@@ -138,7 +139,8 @@ static void take_entry(void *context, const char *path, const struct buf *conten
 	assert_int_equal(cache_entry_verify(content->data, content->size, name, &entry), CACHE_SOUND);
 	assert_int_equal(entry.extra_bytes, 0);
 	tally->entries++;
-	cache_entry_origin(&entry, &origin);
+	cache_origin_of(entry.key, (size_t)entry.key_bytes, entry.value, (size_t)entry.value_bytes,
+					&origin);
 	assert_true(origin.kind != JW_CACHE_OTHER);
 	assert_true(origin.target.sm >= 50 && origin.target.sm <= 120);
 	assert_true(origin.driver[0]);

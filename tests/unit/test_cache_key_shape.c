@@ -1,5 +1,7 @@
 /* A key is recognised by exactly the bytes that each place may hold, and split where its parts end.
  * */
+#include "cache/entry.h"
+#include "cache/profile.h"
 #include "check.h"
 
 #include <string.h>
@@ -137,7 +139,8 @@ static struct cache_origin origin_of(const char *key, size_t size, const void *v
 		.key = (const void *)key, .key_bytes = size, .value = value, .value_bytes = value_size};
 	struct cache_origin origin;
 
-	cache_entry_origin(&entry, &origin);
+	cache_origin_of(entry.key, (size_t)entry.key_bytes, entry.value, (size_t)entry.value_bytes,
+					&origin);
 	return origin;
 }
 
@@ -237,13 +240,13 @@ TEST(a_start_is_that_of_every_key)
 	struct cache_profile profile = {.stamp = STAMP};
 	size_t length = 7;
 
-	assert_int_equal(cache_key_start(&profile, 86, &length),
+	assert_int_equal(cache_key_start(profile.stamp, 86, &length),
 					 fnv_update(FNV_START, expected, sizeof expected - 1));
 	assert_int_equal(length, sizeof expected - 1);
-	assert_int_equal(cache_key_start(&profile, 86, NULL),
+	assert_int_equal(cache_key_start(profile.stamp, 86, NULL),
 					 fnv_update(FNV_START, expected, sizeof expected - 1));
 	profile.stamp[0] = '\0';
-	assert_int_equal(cache_key_start(&profile, 86, &length), 0);
+	assert_int_equal(cache_key_start(profile.stamp, 86, &length), 0);
 	assert_int_equal(length, 0);
 }
 
@@ -267,32 +270,32 @@ TEST(a_key_needs_a_stamp_and_short_options)
 		.sm = 86, .form = CACHE_KEY_LOAD, .options = "-v", .options_length = 2};
 	uint64_t length = 7;
 
-	assert_true(cache_key_is(&profile, &input, key, sizeof key - 1));
-	assert_false(cache_key_is(&profile, &input, key, sizeof key - 2));
-	assert_int_equal(cache_key_hash(&profile, &input, NULL),
+	assert_true(cache_key_is(profile.stamp, &input, key, sizeof key - 1));
+	assert_false(cache_key_is(profile.stamp, &input, key, sizeof key - 2));
+	assert_int_equal(cache_key_hash(profile.stamp, &input, NULL),
 					 fnv_update(FNV_START, key, sizeof key - 1));
 	input.payload = "ab";
 	input.payload_size = 2;
-	assert_false(cache_key_is(&profile, &input, key, sizeof key - 1));
-	assert_false(cache_key_is(&profile, &input, START "ac\0 -v", sizeof key + 1));
-	assert_true(cache_key_is(&profile, &input, START "ab\0 -v", sizeof key + 1));
-	assert_false(cache_key_is(&profile, &input, START "ab\0 -w", sizeof key + 1));
-	assert_false(cache_key_is(&profile, &input, START "ab\0 -v ", sizeof key + 2));
+	assert_false(cache_key_is(profile.stamp, &input, key, sizeof key - 1));
+	assert_false(cache_key_is(profile.stamp, &input, START "ac\0 -v", sizeof key + 1));
+	assert_true(cache_key_is(profile.stamp, &input, START "ab\0 -v", sizeof key + 1));
+	assert_false(cache_key_is(profile.stamp, &input, START "ab\0 -w", sizeof key + 1));
+	assert_false(cache_key_is(profile.stamp, &input, START "ab\0 -v ", sizeof key + 2));
 	memset(options, 'x', sizeof options);
 	input =
 		(struct cache_key_input){.sm = 86, .options = options, .options_length = sizeof options};
-	assert_false(cache_key_is(&profile, &input, START, sizeof START - 1));
+	assert_false(cache_key_is(profile.stamp, &input, START, sizeof START - 1));
 	for (input.form = CACHE_KEY_LOAD; input.form <= CACHE_KEY_LINK; input.form++) {
 		input.options_length = CACHE_KEY_MAX_OPTIONS;
-		assert_int_not_equal(cache_key_hash(&profile, &input, &length), 0);
+		assert_int_not_equal(cache_key_hash(profile.stamp, &input, &length), 0);
 		input.options_length = CACHE_KEY_MAX_OPTIONS + 1;
-		assert_int_equal(cache_key_hash(&profile, &input, &length), 0);
+		assert_int_equal(cache_key_hash(profile.stamp, &input, &length), 0);
 		assert_int_equal(length, 0);
 	}
 	profile.stamp[0] = '\0';
 	input.options_length = 0;
-	assert_false(cache_key_is(&profile, &input, "\0 ", 2));
-	assert_int_equal(cache_key_hash(&profile, &input, NULL), 0);
+	assert_false(cache_key_is(profile.stamp, &input, "\0 ", 2));
+	assert_int_equal(cache_key_hash(profile.stamp, &input, NULL), 0);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -193,7 +193,8 @@ static void check_list(const char *dir, size_t entries)
 
 		OK(os_read_file(why, path, CACHE_MAX_ENTRY, &bytes));
 		assert_int_equal(cache_entry_parse(bytes.data, bytes.size, &whole), CACHE_SOUND);
-		cache_entry_origin(&whole, &origin);
+		cache_origin_of(whole.key, (size_t)whole.key_bytes, whole.value, (size_t)whole.value_bytes,
+						&origin);
 		assert_int_equal(entry->kind, (enum jw_cache_kind)origin.kind);
 		assert_int_equal(entry->target.sm, origin.target.sm);
 		assert_string_equal(entry->driver, origin.driver);

@@ -58,7 +58,7 @@ static uint64_t key(const char *payload, uint16_t sm)
 	const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48"};
 
 	return cache_key_hash(
-		&profile,
+		profile.stamp,
 		&(struct cache_key_input){sm, CACHE_KEY_LOAD, payload, strlen(payload), "", 0, false},
 		NULL);
 }

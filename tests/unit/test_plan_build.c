@@ -267,7 +267,7 @@ TEST_WITH(text_has_another_key, make_folder, remove_folder)
 	assert_int_equal(plan->module_count, 1);
 	assert_int_equal(plan->modules[0].form, CACHE_KEY_TEXT);
 	assert_int_equal(plan->modules[0].key,
-					 cache_key_hash(&profile,
+					 cache_key_hash(profile.stamp,
 									&(struct cache_key_input){86, CACHE_KEY_TEXT, text,
 															  strlen(text), "", 0, false},
 									NULL));
@@ -493,7 +493,7 @@ TEST(modules_have_a_limit)
 	OK(build_add_image(why, &build, &image)); /* the same module */
 	second = build.held_bytes - first;
 	assert_true(second && first >= second + sizeof module);
-	assert_true((first - second) * 100000 * ANALYSE_MAX_TARGETS < BUILD_MAX_HELD / 2);
+	assert_true((first - second) * 100000 * PLAN_MAX_TARGETS < BUILD_MAX_HELD / 2);
 	module.key = 2;
 	build.held_bytes = BUILD_MAX_HELD - second;
 	GIVES(JW_ERR_LIMIT, build_add_image(why, &build, &image));

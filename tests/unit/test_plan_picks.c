@@ -57,7 +57,7 @@ static struct pick_keys keys_of(uint32_t kind, enum devcode_compression compress
 static uint64_t key(enum cache_key_form form, const char *payload, size_t size, const char *options)
 {
 	return cache_key_hash(
-		&profile,
+		profile.stamp,
 		&(struct cache_key_input){device.sm, form, payload, size, options, strlen(options), false},
 		NULL);
 }
@@ -154,7 +154,8 @@ TEST(one_entrys_key_is_the_same)
 			input = picks_key_input(&container, &entry,
 									(struct devcode_view){(const uint8_t *)text, size}, device.sm,
 									form ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
-			assert_int_equal(form ? keys.link : keys.load, cache_key_hash(&profile, &input, NULL));
+			assert_int_equal(form ? keys.link : keys.load,
+							 cache_key_hash(profile.stamp, &input, NULL));
 		}
 		buf_free(&bytes);
 	}
@@ -164,27 +165,27 @@ TEST(one_entrys_key_is_the_same)
 TEST(each_target_has_its_keys)
 {
 	static const char text[] = "a text for many";
-	struct jw_target targets[ANALYSE_MAX_TARGETS + 1];
+	struct jw_target targets[PLAN_MAX_TARGETS + 1];
 	struct picks picks = {.count = 7};
 	size_t index, other;
 
-	for (uint16_t t = 0; t <= ANALYSE_MAX_TARGETS; t++)
+	for (uint16_t t = 0; t <= PLAN_MAX_TARGETS; t++)
 		targets[t] = (struct jw_target){.sm = (uint16_t)(50 + t)};
-	GIVES(JW_ERR_USAGE, picks_init(why, &picks, targets, ANALYSE_MAX_TARGETS + 1, &profile));
+	GIVES(JW_ERR_USAGE, picks_init(why, &picks, targets, PLAN_MAX_TARGETS + 1, &profile));
 	assert_int_equal(picks.count, 7);
-	OK(picks_init(why, &picks, targets, ANALYSE_MAX_TARGETS, &profile));
+	OK(picks_init(why, &picks, targets, PLAN_MAX_TARGETS, &profile));
 	assert_true(picks.keyed);
-	assert_int_equal(picks.target_count, ANALYSE_MAX_TARGETS);
+	assert_int_equal(picks.target_count, PLAN_MAX_TARGETS);
 	pick_for = 0x80000005;
 	index = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "-v");
 	pick_for = 2;
 	other = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "-v");
 	pick_for = 1;
 	picks_flush(&picks);
-	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++)
-		assert_int_equal(picks.keys[other * ANALYSE_MAX_TARGETS + t].load != 0, t == 1);
-	for (size_t t = 0; t < ANALYSE_MAX_TARGETS; t++) {
-		const struct pick_keys *keys = &picks.keys[index * ANALYSE_MAX_TARGETS + t];
+	for (size_t t = 0; t < PLAN_MAX_TARGETS; t++)
+		assert_int_equal(picks.keys[other * PLAN_MAX_TARGETS + t].load != 0, t == 1);
+	for (size_t t = 0; t < PLAN_MAX_TARGETS; t++) {
+		const struct pick_keys *keys = &picks.keys[index * PLAN_MAX_TARGETS + t];
 		struct cache_key_input input = {.sm = targets[t].sm,
 										.form = CACHE_KEY_LOAD,
 										.payload = text,
@@ -193,7 +194,7 @@ TEST(each_target_has_its_keys)
 										.options_length = 2};
 		const bool wanted = t == 0 || t == 2 || t == 31;
 
-		assert_int_equal(keys->load, wanted ? cache_key_hash(&profile, &input, NULL) : 0);
+		assert_int_equal(keys->load, wanted ? cache_key_hash(profile.stamp, &input, NULL) : 0);
 		assert_int_equal(keys->link != 0, wanted);
 	}
 	picks_free(&picks);

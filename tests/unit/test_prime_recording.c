@@ -70,7 +70,8 @@ static char *with_text(const char *from, const char *to)
 	char *document, *at, *made;
 
 	key = cache_key_hash(
-		&profile, &(struct cache_key_input){86, CACHE_KEY_LOAD, ptx, sizeof ptx, "-O4", 3, false},
+		profile.stamp,
+		&(struct cache_key_input){86, CACHE_KEY_LOAD, ptx, sizeof ptx, "-O4", 3, false},
 		&key_bytes);
 	document = mem_printf(
 		"{\"schema\":\"jitwarm.recording/2\",\"command\":\"python3\",\n"
@@ -256,7 +257,7 @@ TEST(other_drivers_and_gpus_prime_the_same_containers)
 	assert_int_equal(plan->module_count, 1);
 	(void)small_text(text, 2, 70);
 	assert_int_equal(plan->modules[0].key,
-					 cache_key_hash(&here,
+					 cache_key_hash(here.stamp,
 									&(struct cache_key_input){75, CACHE_KEY_LOAD, text,
 															  strlen(text) + 1, "", 0, false},
 									NULL));
@@ -318,7 +319,7 @@ TEST(texts_are_planned_for_the_gpus_that_they_fit)
 		if (plan->module_count)
 			assert_int_equal(
 				plan->modules[0].key,
-				cache_key_hash(&here,
+				cache_key_hash(here.stamp,
 							   &(struct cache_key_input){target.sm, CACHE_KEY_LOAD, ptx, sizeof ptx,
 														 "-O4", 3, false},
 							   NULL));

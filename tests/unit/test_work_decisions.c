@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "os/platform.h"
 #include "root.h"
+#include "work/run.h"
 #include "work/supervisor.h"
 
 static struct plan_module modules[5];

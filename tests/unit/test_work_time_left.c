@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/pace.h"
+#include "work/run.h"
 #include "work/supervisor.h"
 
 static void about(double is, double wanted)

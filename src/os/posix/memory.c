@@ -27,7 +27,7 @@ static uint64_t meminfo_field(const char *text, const char *name)
 
 /* The two versions of control groups: how a line of /proc/self/cgroup begins for our group, and the
  * names of their files. */
-static const struct version {
+static const struct group_version {
 	const char *line, *root, *limit, *used;
 } versions[] = {
 	{"0::", "/sys/fs/cgroup", "memory.max", "memory.current"},
@@ -65,8 +65,8 @@ static uint64_t group_file_bytes(const char *folder)
 }
 
 /* Applies this group's limit to the available memory. */
-static void limit_by_group(const struct version *version, const char *folder, uint64_t *total_bytes,
-						   uint64_t *available_bytes)
+static void limit_by_group(const struct group_version *version, const char *folder,
+						   uint64_t *total_bytes, uint64_t *available_bytes)
 {
 	uint64_t limit = group_bytes(folder, version->limit), used, files, left;
 
@@ -83,7 +83,7 @@ static void limit_by_group(const struct version *version, const char *folder, ui
 
 /* Finds our own group below its root: "/user.slice/…", or "" for the root (a container sees its own
  * group as root). */
-static void own_group(const struct version *version, char path[MAX_GROUP_PATH])
+static void own_group(const struct group_version *version, char path[MAX_GROUP_PATH])
 {
 	struct buf text = {0};
 	const char *at = NULL;
@@ -101,7 +101,7 @@ static void own_group(const struct version *version, char path[MAX_GROUP_PATH])
 }
 
 /* Each level above our own group may limit it. */
-static void limit_memory(const struct version *version, uint64_t *total_bytes,
+static void limit_memory(const struct group_version *version, uint64_t *total_bytes,
 						 uint64_t *available_bytes)
 {
 	char path[MAX_GROUP_PATH];
