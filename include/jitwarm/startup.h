@@ -56,8 +56,8 @@ struct jw_startup {
  * below. */
 int jw_startup_find(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
-/* Like jw_startup_find, but first checks the names as jw_startup_enable does. Does not fail with
- * JW_ERR_BUSY. */
+/* Like jw_startup_find, but first checks the program's path and the names as jw_startup_enable
+ * does. Does not fail with JW_ERR_BUSY. */
 int jw_startup_preview(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
 /* Writes and registers the items. JW_ERR_BUSY if an item of that name exists and is not jitwarm's;

@@ -445,14 +445,17 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 
 	if (jw_bake_check(err, options))
 		return -1;
-	bake = (struct bake){.given = *options, .system = *system};
+	made = arena_open(sizeof *made);
+	bake = (struct bake){
+		.given = *options,
+		.options = &bake.given,
+		.system = *system,
+		.profile = profile_of_system(system),
+		.files.owner = made,
+		.linker = {.owner = made, .named = options->nvjitlink, .most = system->driver.version.cuda},
+		.result = made};
 	bake.given.system = &bake.system;
-	bake.options = &bake.given;
-	bake.linker.named = options->nvjitlink;
-	bake.linker.most = system->driver.version.cuda;
-	bake.profile = profile_of_system(system);
 	bake.code_cuda = bake.profile.driver.cuda;
-	bake.result = bake.files.owner = bake.linker.owner = made = arena_open(sizeof *made);
 	made->driver = bake.profile.driver;
 	made->targets = arena_array(made, system->gpu_count, sizeof *made->targets);
 	made->target_count = jw_system_targets(system, made->targets, system->gpu_count);

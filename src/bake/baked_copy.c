@@ -72,7 +72,7 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 	os_sweep_beside(ret_copy->output, OS_LEFT_S);
 	/* Only this account may read the copy before it has its rights, since the original may be
 	 * secret. */
-	start = os_beside(ret_copy->output);
+	start = os_beside_start(ret_copy->output);
 	result = os_file_make(err, start, &ret_copy->file, &ret_copy->part);
 	if (!result)
 		result = begin_bytes(err, ret_copy, cancel);

@@ -108,8 +108,9 @@ const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key)
 	return name;
 }
 
-/* Appends the digits of `text`, which must be exactly `count` lower-case ones. */
-static bool add_digits(const char *text, size_t count, uint64_t *key)
+/* Appends the hexadecimal digits of `text` to the key; false if they are not exactly `count`
+ * lower-case ones. */
+static bool add_hex_digits(const char *text, size_t count, uint64_t *key)
 {
 	if (strlen(text) != count)
 		return false;
@@ -129,7 +130,8 @@ bool cache_entry_key(const char *first, const char *second, const char *rest, ui
 {
 	uint64_t key = 0;
 
-	if (!add_digits(first, 1, &key) || !add_digits(second, 1, &key) || !add_digits(rest, 14, &key))
+	if (!add_hex_digits(first, 1, &key) || !add_hex_digits(second, 1, &key) ||
+		!add_hex_digits(rest, 14, &key))
 		return false;
 	*ret_key = key;
 	return true;

@@ -48,7 +48,7 @@ enum cache_damage {
 	/* The entry is another module's, so the driver compiles this one (cache_key_identity). */
 	CACHE_DAMAGE_OTHER,
 };
-/* Returns "truncated: shorter than its header says", and so on. */
+/* Returns "shorter than its header says", and so on. */
 const char *cache_damage_text(enum cache_damage damage);
 
 struct cache_entry {
@@ -77,7 +77,7 @@ const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key);
 /* Reads the key's hash from the last parts of a path ("a", "b", "cdef0123456789"); false for
  * foreign names. */
 bool cache_entry_key(const char *first, const char *second, const char *rest, uint64_t *ret_key);
-/* The entry's file below the cache directory `dir`; the caller frees it. */
+/* Returns the path of the entry's file below the cache directory `dir`; the caller frees it. */
 char *cache_entry_path(const char *dir, uint64_t key);
 
 /* The state of an entry, by its header and size, which takes a few microseconds. cache/sound.h

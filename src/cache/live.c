@@ -374,7 +374,7 @@ static uint64_t probe_row_bytes(const struct repair *repair, uint64_t key)
 {
 	struct cache_probed probed;
 
-	return cache_presence(repair->live->dir, key, 0, &probed) == CACHE_PRESENT
+	return cache_presence(repair->live->dir, key, NULL, &probed) == CACHE_PRESENT
 			   ? probed.key_bytes + probed.value_bytes
 			   : 0;
 }
@@ -443,7 +443,7 @@ static int do_task(struct jw_error *err, struct repair *repair, const struct rep
 	switch (task->kind) {
 	case REPAIR_DROP:
 		/* A file may have been added since the directory was walked. */
-		if (row != SET_NONE && cache_presence(live->dir, task->key, 0, NULL) == CACHE_ABSENT) {
+		if (row != SET_NONE && cache_presence(live->dir, task->key, NULL, NULL) == CACHE_ABSENT) {
 			live_drop_row(live, row);
 			live->counts.dropped++;
 		}

@@ -152,7 +152,7 @@ static int restore_own(struct jw_error *err, struct cache_live *live)
 
 		/* The driver's rows may count the entry that this one replaced. */
 		if (counted == own->row_bytes || others > limit || own->row_bytes > limit - others ||
-			cache_presence(live->dir, own->key, 0, &probed) != CACHE_PRESENT)
+			cache_presence(live->dir, own->key, NULL, &probed) != CACHE_PRESENT)
 			continue;
 		row_bytes = probed.key_bytes + probed.value_bytes;
 		if (row_bytes == counted || row_bytes > limit - others)

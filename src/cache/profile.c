@@ -36,7 +36,7 @@ static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
 	bool has;
 
 	/* The probe opens only regular files. */
-	if (cache_presence(dir, key, 0, &probed) != CACHE_PRESENT)
+	if (cache_presence(dir, key, NULL, &probed) != CACHE_PRESENT)
 		return false;
 	path = cache_entry_path(dir, key);
 	has = !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
@@ -93,7 +93,7 @@ int cache_profile_find(struct jw_error *err, const char *state_dir, const char *
 	char release[32];
 	struct os_map map;
 
-	if (!state_dir || cache_profile_load(NULL, state_dir, library, &profile)) {
+	if (!state_dir || cache_profile_of_library(NULL, state_dir, library, &profile)) {
 		profile = (struct cache_profile){0};
 		if (os_map_open(err, library, &map))
 			return -1;
@@ -218,8 +218,8 @@ int cache_profile_read(struct jw_error *err, const char *path, struct cache_prof
 	return result;
 }
 
-int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
-					   struct cache_profile *ret_profile)
+int cache_profile_of_library(struct jw_error *err, const char *state_dir, const char *library,
+							 struct cache_profile *ret_profile)
 {
 	struct cache_profile profile;
 	struct os_stat stat;

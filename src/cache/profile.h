@@ -46,8 +46,8 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 						   struct cache_profile *ret_profile);
 /* Finds the stored profile of this file; JW_ERR_NOT_FOUND if there is none, or it belongs to an
  * earlier file. */
-int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
-					   struct cache_profile *ret_profile);
+int cache_profile_of_library(struct jw_error *err, const char *state_dir, const char *library,
+							 struct cache_profile *ret_profile);
 /* Makes the profile of a driver that is not installed here ("550.163.01", or a CUDA version, which
  * has no stamp) from the table of known drivers. */
 int cache_profile_for_release(struct jw_error *err, const char *driver,

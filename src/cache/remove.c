@@ -29,7 +29,7 @@ static int remove_one(struct jw_error *err, struct cache_live *live, struct cach
 	char *path;
 	int result;
 
-	if (cache_presence(live->dir, removal->key, 0, &now) == CACHE_ABSENT) {
+	if (cache_presence(live->dir, removal->key, NULL, &now) == CACHE_ABSENT) {
 		removal->removed = CACHE_REMOVED_GONE;
 	} else if (!cache_probed_equal(&now, &removal->probed)) {
 		removal->removed = CACHE_REMOVED_CHANGED;
@@ -95,12 +95,11 @@ static bool is_blank_entry(const char *dir, uint64_t key)
 {
 	static const uint8_t zeros[CACHE_ENTRY_HEADER];
 	uint8_t header[CACHE_ENTRY_HEADER];
-	struct jw_error why = {0};
 	struct os_file *file = NULL;
 	size_t got;
 	char *path = cache_entry_path(dir, key);
-	bool blank = !os_file_open(&why, path, OS_OPEN_READ, &file) &&
-				 !os_file_read(&why, file, 0, header, sizeof header, &got) &&
+	bool blank = !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
+				 !os_file_read(NULL, file, 0, header, sizeof header, &got) &&
 				 got == sizeof header && !memcmp(header, zeros, sizeof zeros);
 
 	os_file_close(file);
@@ -115,7 +114,7 @@ bool repair_may_remove(const char *dir, struct sound_driver driver, uint64_t key
 	struct cache_probed after;
 	enum cache_damage damage;
 
-	if (cache_presence(dir, key, 0, &removal.probed) == CACHE_ABSENT)
+	if (cache_presence(dir, key, NULL, &removal.probed) == CACHE_ABSENT)
 		return false;
 	/* An unreadable entry may be sound. */
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
@@ -126,7 +125,7 @@ bool repair_may_remove(const char *dir, struct sound_driver driver, uint64_t key
 		if (damage == CACHE_SOUND || damage == CACHE_DAMAGE_READ)
 			return false;
 		/* An entry that changed while it was read is being written. */
-		if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT ||
+		if (cache_presence(dir, key, NULL, &after) == CACHE_ABSENT ||
 			!cache_probed_equal(&after, &removal.probed))
 			return false;
 	}

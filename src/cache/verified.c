@@ -212,6 +212,7 @@ static void keep_judgement(void *context, size_t at, enum cache_damage damage,
 	}
 }
 
+/* The body of each thread; cache_sound_all asks `how` for the next entry. */
 static void read_entries(void *context)
 {
 	struct verified_reader *reader = context;

@@ -14,7 +14,7 @@
 struct cache_walk {
 	const char *dir;
 	const char *names[3]; /* the names of the levels that were entered */
-	bool closed;          /* do not open files */
+	bool headers;         /* open each entry and read its header */
 	const struct jw_cancel *cancel;
 	struct cache_files scan;
 };
@@ -26,19 +26,21 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 	struct cache_file file = {.key = key};
 	struct jw_error why = {0};
 
-	/* An absent entry was removed meanwhile, or is a dangling link. */
-	if (walk->closed) {
-		file.probed.stat.kind = OS_OTHER;
-		if (os_stat(&why, path, &file.probed.stat) && why.code == JW_ERR_NOT_FOUND)
-			return 0;
-		if (file.probed.stat.kind != OS_REGULAR)
-			file.probed.damage =
-				file.probed.stat.kind == OS_DIRECTORY ? CACHE_DAMAGE_FOLDER : CACHE_DAMAGE_READ;
-	} else {
-		if (cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
+	/* In both branches, an absent entry was removed meanwhile, or is a dangling link. */
+	if (walk->headers) {
+		if (cache_presence(walk->dir, key, NULL, &file.probed) == CACHE_ABSENT)
 			return 0;
 		if (file.probed.damage == CACHE_SOUND)
 			file.row_bytes = file.probed.key_bytes + file.probed.value_bytes;
+	} else {
+		struct os_stat *stat = &file.probed.stat;
+
+		stat->kind = OS_OTHER;
+		if (os_stat(&why, path, stat) && why.code == JW_ERR_NOT_FOUND)
+			return 0;
+		if (stat->kind != OS_REGULAR)
+			file.probed.damage =
+				stat->kind == OS_DIRECTORY ? CACHE_DAMAGE_FOLDER : CACHE_DAMAGE_READ;
 	}
 	if (VEC_ROOM(err, scan->files, scan->capacity, scan->count, CACHE_MAX_FILES))
 		return error_prefix(err, "%s", walk->dir);
@@ -87,7 +89,7 @@ static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const
 int cache_files_scan(struct jw_error *err, const char *dir, bool headers,
 					 const struct jw_cancel *cancel, struct cache_files *ret_scan)
 {
-	struct cache_walk walk = {.dir = dir, .closed = !headers, .cancel = cancel};
+	struct cache_walk walk = {.dir = dir, .headers = headers, .cancel = cancel};
 	struct jw_error why = {0};
 
 	if (walk_cache_level(&why, &walk, dir, 0)) {

@@ -174,8 +174,9 @@ static bool is_driver(const char *word)
 		   (!text_is_digit(*word) || (driver.release[0] && dot && strchr(dot + 1, '.')));
 }
 
-/* Returns how many words name a driver: “cu128”, or “cuda 11.8” and “driver 550”. */
-static size_t words_of_driver(const char *const *words, size_t count, const char **ret_driver)
+/* Returns how many words name a driver: 1 for “cu128”, 2 for “cuda 11.8” and “driver 550”, else 0.
+ * `ret_driver` is valid if it is not 0. */
+static size_t count_driver_words(const char *const *words, size_t count, const char **ret_driver)
 {
 	struct jw_driver driver;
 
@@ -219,7 +220,7 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 			return result;
 		}
 		if (cli->command && options_has(&cli->options, "driver") &&
-			words_of_driver(names + i, count - i, &driver))
+			count_driver_words(names + i, count - i, &driver))
 			return error_set(err, JW_ERR_USAGE,
 							 "“%.100s”: a driver, which --driver names: “--driver %s”", driver,
 							 driver);
@@ -566,12 +567,11 @@ static void end_of_cut_file(const char *path)
 enum exit_status cli_run(int argc, char **argv)
 {
 	struct cli cli = {.commands = command_table, .run_other = cli_run};
-	struct cli *const outer = running;
+	struct cli *const outer = running; /* doctor --fix runs other commands inside its own */
 	struct jw_error err = {0};
 
 	running = &cli;
 	os_on_cut_file(end_of_cut_file);
-
 	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = mem_alloc, .free_fn = mem_free});
 	places_open(&cli);
 	read_settings(&cli);

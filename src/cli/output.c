@@ -181,12 +181,14 @@ static void write_text(int fd, const char *text)
 	FILE *stream = fd == 2 ? stderr : stdout;
 	const size_t size = strlen(text);
 
-	if (!os_terminal_write(fd, text, size))
+	/* A pipe takes a piece at once, so Ctrl-C ends the wait for its reader. */
+	if (!os_terminal_write(fd, text, size)) {
 		for (size_t at = 0, piece; at < size && may_write(fd); at += piece) {
 			piece = size - at < OS_FD_TAKES ? size - at : OS_FD_TAKES;
 			errno = 0;
 			note_failure(fwrite(text + at, 1, piece, stream) < piece && fd == 1);
 		}
+	}
 	/* stderr is unbuffered on POSIX, and buffered on Windows. */
 	if (fd == 2)
 		(void)fflush(stream);

@@ -200,8 +200,8 @@ void terminal_wrap(struct buf *buf, const char *text, size_t indent, size_t colu
 	}
 }
 
-/* Returns the column where the text after a label begins ("Cache /x", " sm_86 7 modules"), else two
- * columns to the right of the line's indentation. */
+/* Returns the column where the text after a label begins: two or more blanks end a label. A line
+ * without a label gets two columns more than its own indentation. */
 static size_t hanging_indent(const char *line, size_t columns)
 {
 	enum { WIDEST_LABEL = 24 };

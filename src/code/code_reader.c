@@ -383,7 +383,7 @@ int code_next(struct jw_error *err, struct code_reader *reader, struct code_foun
 			reader->in_leaf = true;
 		}
 		step = leaf_next(&found.why, leaf, &found);
-		if (walk_check(err, reader->cancel))
+		if (cancel_check_reading(err, reader->cancel))
 			return CODE_FAILED;
 		/* If the file unpacks to too much, walk_next reports it. */
 		if (walk_unpacks(NULL, reader->walk,

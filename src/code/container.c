@@ -142,6 +142,7 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 		*ret_view = (struct devcode_view){scratch->data, size};
 		return 0;
 	}
+	/* A mapped file may change while it is decompressed; unpack refuses larger payloads. */
 	if (container->mapped && from.size <= LZ4_MAX_INPUT_SIZE) {
 		packed = mem_resize(NULL, from.size + 1);
 		memcpy(packed, from.data, from.size);

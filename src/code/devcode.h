@@ -213,21 +213,21 @@ struct code_reader *code_part(struct code_reader *reader, size_t part);
 int code_next(struct jw_error *err, struct code_reader *reader, struct code_found *ret_found);
 void code_close(struct code_reader *reader); /* may be NULL */
 
+/* The most bytes of one container from an archive that are held in memory, and of a cubin: a
+ * container's payload has the same limit. A PTX file, which is held whole, has a lower one. */
+enum { DEVCODE_MAX_STREAMED = 1 << 30, DEVCODE_MAX_TEXT = 1 << 28 };
+enum { DEVCODE_MAX_PAYLOAD = 1 << 30 };
+struct devcode_view {
+	const uint8_t *data;
+	size_t size;
+};
+
 /* Decompresses the payload of an entry (at most DEVCODE_MAX_PAYLOAD bytes) with its own trailing
  * NULs. The driver's key contains it and one more NUL. Raw PTX has that NUL in its padding: the
  * payload ends before the padding's last byte (measured on drivers 535 and 550). `ret_view` points
  * into the container if the payload is raw and the container is not mapped, else into `scratch`,
  * which is cleared first and grows as needed. It is valid until either is freed, and does not
  * change. */
-struct devcode_view {
-	const uint8_t *data;
-	size_t size;
-};
-enum { DEVCODE_MAX_PAYLOAD = 1 << 30 };
-
-/* The most bytes of one container from an archive that are held in memory, and of a cubin: a
- * container's payload has the same limit. A PTX file, which is held whole, has a lower one. */
-enum { DEVCODE_MAX_STREAMED = 1 << 30, DEVCODE_MAX_TEXT = 1 << 28 };
 int devcode_payload(struct jw_error *err, const struct devcode_container *container,
 					const struct devcode_entry *entry, struct buf *scratch,
 					struct devcode_view *ret_view);

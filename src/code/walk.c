@@ -82,7 +82,7 @@ struct walk {
 	size_t depth; /* the number of open layers */
 };
 
-int walk_check(struct jw_error *err, const struct jw_cancel *cancel)
+int cancel_check_reading(struct jw_error *err, const struct jw_cancel *cancel)
 {
 	return cancel_asked(cancel)
 			   ? error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read")
@@ -146,7 +146,7 @@ static la_ssize_t feed_read(struct archive *archive, void *context, const void *
 	const uint8_t *data;
 	size_t size;
 
-	if (walk_check(&feed->err, feed->cancel) ||
+	if (cancel_check_reading(&feed->err, feed->cancel) ||
 		stream_skip(&feed->err, feed->stream, feed->given) ||
 		stream_peek_copy(&feed->err, feed->stream, STREAM_STEP, BLOCK, &data, &size)) {
 		os_archive()->set_error(archive, EIO, "%s", feed->err.message);
@@ -467,7 +467,7 @@ static int unpack_zstd(struct jw_error *err, struct layer *layer, uint8_t *to, s
 		const uint8_t *data;
 		size_t left;
 
-		if (walk_check(err, layer->walk->cancel) ||
+		if (cancel_check_reading(err, layer->walk->cancel) ||
 			stream_peek_copy(err, layer->from, STREAM_STEP, ZSTD_BLOCK, &data, &in.size))
 			return -1;
 		in.src = data;
@@ -511,7 +511,7 @@ static int read_member(struct jw_error *err, void *context, uint8_t *to, size_t 
 	struct walk *walk = layer->walk;
 	int result;
 
-	if (walk_check(err, walk->cancel) || walk_again(err, walk->again_bytes, size))
+	if (cancel_check_reading(err, walk->cancel) || walk_again(err, walk->again_bytes, size))
 		return -1;
 	if (layer->kind == LAYER_ZIP)
 		result = zip_reader_take(err, layer->reader, to, size, ret_got);
@@ -633,7 +633,7 @@ int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_fo
 			walk->depth--;
 		}
 		/* An interruption inside a layer looks like damage of the layer. */
-		if (walk_check(err, walk->cancel))
+		if (cancel_check_reading(err, walk->cancel))
 			return WALK_FAILED;
 		if (step != WALK_END && !walk_unpacks(NULL, walk, 0)) {
 			*ret_found = found;

@@ -51,7 +51,7 @@ void walk_close(struct walk *walk); /* may be NULL */
 /* Returns -1 with JW_ERR_INTERRUPTED if reading has to end (cancel_check, with words about files).
  * A layer's reader asks before each piece, and then fails; an outer layer must not report that as
  * damage. */
-int walk_check(struct jw_error *err, const struct jw_cancel *cancel);
+int cancel_check_reading(struct jw_error *err, const struct jw_cancel *cancel);
 
 /* Returns the most bytes to which a file or member of this size may unpack. Wheels unpack to 3 to
  * 12 times their size; a hostile file of a few MiB could hold terabytes. */

@@ -71,13 +71,12 @@ static char *one_line(char *text)
 	return text;
 }
 
-static void find_all(const struct examination *seen, struct jw_doctor_result *result)
+/* Runs every test of the table, and copies what it found into the result. */
+static void find_findings(const struct examination *seen, struct jw_doctor_result *result)
 {
-	static const struct finding_draft empty;
-
 	result->findings = arena_alloc(result, MAX_FINDINGS * sizeof *result->findings);
 	for (const struct finding_kind *kind = finding_kinds; kind->id; kind++) {
-		struct finding_draft draft = empty;
+		struct finding_draft draft = {0};
 		struct jw_finding *finding;
 
 		if (result->finding_count == MAX_FINDINGS || !kind->test(seen, &draft))
@@ -274,7 +273,7 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 	int result = examine(err, &seen, &check);
 
 	if (!result) {
-		find_all(&seen, found);
+		find_findings(&seen, found);
 		keep_examined(&seen, check, found);
 		*ret_result = found;
 		found = NULL;

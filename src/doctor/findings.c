@@ -30,16 +30,16 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	const struct cuda_error *error = cuda_error_of(system->start_error);
 	const char *environment = seen->options->environment;
 	struct jw_code_packages code = {.count = 0};
-	char word[SHELL_WORD], name[SHELL_WORD + 16] = "", *shown;
+	char word[SHELL_WORD], operand[SHELL_WORD + 16] = "", *visible;
 	bool has_code;
 
 	if (system->gpu_count)
 		return false;
-	shown = os_env("CUDA_VISIBLE_DEVICES");
+	visible = os_env("CUDA_VISIBLE_DEVICES");
 	if (seen->options->name_count)
-		(void)snprintf(name, sizeof name, " %s", shell_word(word, seen->options->names[0]));
+		(void)snprintf(operand, sizeof operand, " %s", shell_word(word, seen->options->names[0]));
 	else if (environment)
-		(void)snprintf(name, sizeof name, " --environment %s", shell_word(word, environment));
+		(void)snprintf(operand, sizeof operand, " --environment %s", shell_word(word, environment));
 	EVIDENCE(draft, "%s", system->why_none);
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
 	if (!seen->options->name_count && seen->options->found)
@@ -55,7 +55,7 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 			"run jitwarm on the machine with the GPU; here, “jitwarm scan --target %s%s” says what "
 			"that machine would compile, and “jitwarm make --target %s --driver %s --fetch -o "
 			"FILE.jwpack%s” compiles it",
-			system->example, name, system->example, system->example_driver, name);
+			system->example, operand, system->example, system->example_driver, operand);
 	else if (!system->driver.library[0] && !has_code)
 		FIX(draft, "install NVIDIA's driver; a container needs --gpus all and "
 				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
@@ -64,18 +64,18 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 			"install NVIDIA's driver; a container needs --gpus all and "
 			"NVIDIA_DRIVER_CAPABILITIES=compute,utility. “jitwarm scan --target %s%s” says "
 			"beforehand what the driver would compile",
-			system->example, name);
+			system->example, operand);
 	else if (targets_unfit_driver(NULL, &system->driver.version))
 		FIX(draft, "install a driver that runs this GPU");
 	/* If the driver fails for another reason, it would fail without that variable, too. */
-	else if (shown && strstr(system->why_none, "CUDA_VISIBLE_DEVICES"))
-		FIX(draft, "unset CUDA_VISIBLE_DEVICES (it is “%.100s”)", shown);
+	else if (visible && strstr(system->why_none, "CUDA_VISIBLE_DEVICES"))
+		FIX(draft, "unset CUDA_VISIBLE_DEVICES (it is “%.100s”)", visible);
 	else if (error)
 		FIX(draft, "%s", error->cure);
 	else
 		FIX(draft, "restart the machine or the container: after a driver update the driver's parts "
 				   "have different versions until then");
-	mem_free(shown);
+	mem_free(visible);
 	return true;
 }
 

@@ -302,6 +302,8 @@ static bool read_cuda(const char *text, struct version *ret_version)
 		   ret_version->numbers[0] < 1000;
 }
 
+/* Removes the fetched versions and what killed fetches have left. A dry run only fails if there is
+ * no folder. */
 static int remove_compilers(struct jw_error *err, bool dry_run, const char *store)
 {
 	struct version version;
@@ -310,10 +312,10 @@ static int remove_compilers(struct jw_error *err, bool dry_run, const char *stor
 
 	if (os_list(err, store, &names))
 		return -1;
-	for (size_t i = 0; !dry_run && !result && i < names.count; i++) {
+	for (size_t i = 0; !result && i < names.count; i++) {
 		char *path;
 
-		if (names.kinds[i] != OS_DIRECTORY ||
+		if (dry_run || names.kinds[i] != OS_DIRECTORY ||
 			!(text_starts(names.items[i], fresh_start) || read_cuda(names.items[i], &version)))
 			continue;
 		path = os_join(store, names.items[i]);

@@ -487,8 +487,10 @@ void pip_lines_free(struct pip_lines *lines)
 
 void jw_package_list_free(struct jw_package_list *list)
 {
-	for (size_t i = 0; i < list->count; i++)
-		mem_free(list->items[i].asked), mem_free(list->items[i].file);
+	for (size_t i = 0; i < list->count; i++) {
+		mem_free(list->items[i].asked);
+		mem_free(list->items[i].file);
+	}
 	mem_free(list->items);
 	*list = (struct jw_package_list){.items = NULL};
 }

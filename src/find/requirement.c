@@ -117,9 +117,12 @@ static const char *read_extras(const char *text, char extras[PACKAGE_MAX_NAME])
 {
 	if (*text != '[')
 		return text;
-	for (text++; *text && *text != ']';) {
-		size_t length = strcspn(text = skip_requirement_space(text), ",] \t");
+	text++;
+	while (*text && *text != ']') {
+		size_t length;
 
+		text = skip_requirement_space(text);
+		length = strcspn(text, ",] \t");
 		list_append(extras, text, length);
 		text = skip_requirement_space(text + length);
 		text += *text == ',';

@@ -118,7 +118,7 @@ int os_replaceable(struct jw_error *err, const char *path, char **ret_real);
 /* Returns the beginning of the names of temporary files that are written beside `path` and then
  * renamed to it; OS_MADE_FORM or hexadecimal digits follow. Users give no file such a name. The
  * caller frees it. */
-char *os_beside(const char *path);
+char *os_beside_start(const char *path);
 /* Removes the temporary files beside `path` that killed runs have left; those of running processes
  * are younger than OS_LEFT_S. */
 void os_sweep_beside(const char *path, int64_t older_s);

@@ -41,7 +41,7 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 
 #define BESIDE ".%s.jitwarm-"
 
-char *os_beside(const char *path)
+char *os_beside_start(const char *path)
 {
 	const char *name = os_base_name(path);
 
@@ -73,7 +73,7 @@ static int write_over(struct jw_error *err, const char *path, const void *data, 
 		return -1;
 	/* Files that are rewritten are the user's (a profile): what a killed run leaves beside them has
 	 * a name that the next run knows. */
-	start = keep ? os_beside(real) : mem_string(real);
+	start = keep ? os_beside_start(real) : mem_string(real);
 	if (keep)
 		os_sweep_beside(real, OS_WRITTEN_S);
 	fd = path_make_file(err, start, &name);

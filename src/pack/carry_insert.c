@@ -84,9 +84,10 @@ static int insert_carried_batch(struct jw_error *err, struct inserting *insertin
 	return result;
 }
 
-/* Adds an entry with the new stamp in its key; its other bytes stay. */
-static void add_carried(struct inserting *inserting, size_t at, const struct buf *file,
-						const struct cache_entry *entry)
+/* Adds an entry with the new stamp in its key to the batch; its other bytes stay. The batch owns
+ * `file` from now on. */
+static void batch_add(struct inserting *inserting, size_t at, struct buf *file,
+					  const struct cache_entry *entry)
 {
 	const struct carry *carry = inserting->carry;
 	const size_t i = inserting->count++;
@@ -100,6 +101,7 @@ static void add_carried(struct inserting *inserting, size_t at, const struct buf
 								   (size_t)entry->key_bytes - CACHE_STAMP_SIZE};
 	parts[2] = (struct cache_part){entry->value, (size_t)entry->value_bytes};
 	inserting->files[i] = *file;
+	*file = (struct buf){0};
 	inserting->modules[i] = at;
 	inserting->bytes += file->size;
 	inserting->additions[i] = (struct cache_addition){.parts = parts,
@@ -175,7 +177,7 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 		path = cache_entry_path(options->system->cache.path, carry->finds[at].key);
 		/* The module of a missing, changed or damaged entry is compiled. */
 		if (!os_read_file(NULL, path, CACHE_MAX_ENTRY, &file) && verify(carry, at, &file, &entry))
-			add_carried(inserting, at, &file, &entry);
+			batch_add(inserting, at, &file, &entry);
 		else
 			buf_free(&file);
 		mem_free(path);

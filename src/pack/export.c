@@ -201,7 +201,7 @@ static int replace_pack_file(struct jw_error *err, struct job *job, struct writt
 	if (os_replaceable(err, options->output, &real))
 		return -1;
 	os_sweep_unlocked(real);
-	start = os_beside(real);
+	start = os_beside_start(real);
 	path = mem_printf("%s%08x", start, (unsigned)randombytes_random());
 	signature = mem_printf("%s.minisig", options->output);
 	if (os_file_open(&why, path, OS_OPEN_CREATE, &job->file)) {

@@ -227,7 +227,7 @@ static int read_manifest_entry(struct jw_error *err, void *context, const cJSON 
 }
 
 /* Refuses a member that no entry needs, because it could hold anything. */
-static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
+static int refuse_unused_members(struct jw_error *err, const struct pack_manifest *manifest)
 {
 	uint8_t *used = mem_alloc(manifest->member_count);
 	int result = 0;
@@ -294,7 +294,7 @@ static int read_content(struct jw_error *err, const cJSON *document, struct pack
 										&manifest->member_count) ||
 						 json_list_read(err, document, &entries, (void **)&manifest->entries,
 										&manifest->entry_count) ||
-						 check_use(err, manifest)
+						 refuse_unused_members(err, manifest)
 					 ? -1
 					 : 0;
 

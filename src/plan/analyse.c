@@ -330,7 +330,7 @@ static int add_container(struct jw_error *err, struct reading *reading,
 	struct noted *noted = &reading->noted;
 	struct noted_container of = {.form = 0};
 
-	if (walk_check(err, &reading->sink->cancel)) {
+	if (cancel_check_reading(err, &reading->sink->cancel)) {
 		reading->stopped = true;
 		return -1;
 	}

@@ -255,8 +255,8 @@ struct share {
 	size_t first, step;
 };
 
-/* Decompresses and counts each payload of a share, then hashes them side by side. */
-static void work_off(void *context)
+/* Decompresses the payloads of a share, then computes their keys, hashing side by side. */
+static void compute_share(void *context)
 {
 	const struct share *share = context;
 	struct fnv_lane lanes[PICKS_SLOTS * PLAN_MAX_TARGETS];
@@ -302,11 +302,11 @@ void picks_flush(struct picks *picks)
 	}
 	for (size_t i = 0; i < count; i++)
 		shares[i] = (struct share){.picks = picks, .order = order, .first = i, .step = count};
-	while (started < count && !os_thread_start(&threads[started], work_off, &shares[started]))
+	while (started < count && !os_thread_start(&threads[started], compute_share, &shares[started]))
 		started++;
-	work_off(&shares[0]);
+	compute_share(&shares[0]);
 	for (size_t i = started; i < count; i++)
-		work_off(&shares[i]);
+		compute_share(&shares[i]);
 	for (size_t i = 1; i < started; i++)
 		(void)uv_thread_join(&threads[i]);
 	for (size_t i = 0; i < picks->used_slots; i++) {

@@ -73,7 +73,7 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 		.platform = jw_platform(),
 	};
 
-	if (walk_check(err, &request->cancel))
+	if (cancel_check_reading(err, &request->cancel))
 		return -1;
 	return inventory_analyse(err, reading->inventory, file, &question, &sink);
 }

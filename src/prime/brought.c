@@ -91,12 +91,12 @@ static bool goes_with_chosen(const struct choice *choice, size_t at, const struc
 	return true;
 }
 
-static struct member *member_of(struct choice *choice, const char *name)
+static bool has_member(const struct choice *choice, const char *name)
 {
 	for (size_t i = 0; i < choice->count; i++)
 		if (!strcmp(choice->members[i].shelf->name, name))
-			return &choice->members[i];
-	return NULL;
+			return true;
+	return false;
 }
 
 /* Adds the listed packages that a chosen wheel requires. */
@@ -115,8 +115,7 @@ static int add_required(struct jw_error *err, struct choice *choice, size_t by)
 
 		if (!question_requires(choice->question, parent->chosen, parent->extras, i, &required))
 			continue;
-		member = member_of(choice, required.is.name);
-		if (member)
+		if (has_member(choice, required.is.name))
 			continue;
 		if (followed++ == MAX_FOLLOWED)
 			break;

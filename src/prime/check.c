@@ -254,8 +254,9 @@ static char *cure_of(struct jw_check_result *result, const struct jw_check_faili
 	return arena_string(result, text);
 }
 
-/* Sets for each failing file the release of its package that runs, if the list has the package. No
- * release cures what the driver has refused, and pip's indexes do not know conda's names. */
+/* Sets for each failing file its package by pip's name (NULL for conda's, which pip's indexes do
+ * not know), the release of it that runs, and the cure in words. No release cures what the driver
+ * has refused. */
 static void add_cures(const struct jw_found *found, struct jw_check_result *result)
 {
 	char own[JW_PYTHON_VERSION], name[PACKAGE_MAX_NAME];
@@ -263,21 +264,21 @@ static void add_cures(const struct jw_found *found, struct jw_check_result *resu
 
 	for (size_t i = 0; i < result->failing_count; i++) {
 		struct jw_check_failing *failing = &result->failing[i];
-		const struct jw_check_failing *former = NULL;
+		const struct jw_check_failing *same = NULL;
 		const bool named = failing->package && !failing->refused &&
 						   found_is_pips(found, failing->package) &&
 						   package_normalise(failing->package, strlen(failing->package), name);
 		struct jw_cure cure = {.package = NULL};
 
 		failing->package = arena_string(result, named ? name : NULL);
-		for (size_t k = 0; named && k < i && !former; k++)
+		for (size_t k = 0; named && k < i && !same; k++)
 			if (jw_target_equal(result->failing[k].target, failing->target) &&
 				text_same(result->failing[k].package, name))
-				former = &result->failing[k];
-		if (former) {
-			failing->listed = former->listed;
-			failing->unexamined = former->unexamined;
-			failing->runs = former->runs;
+				same = &result->failing[k];
+		if (same) {
+			failing->listed = same->listed;
+			failing->unexamined = same->unexamined;
+			failing->runs = same->runs;
 		} else if (named && jw_which_cure(name, failing->file, failing->target, &result->driver,
 										  python, &cure)) {
 			failing->listed = cure.listed;

@@ -209,9 +209,9 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 	return result;
 }
 
-static int compile_planned(struct jw_error *err, const struct plan *plan,
-						   const struct jw_system *system, const struct jw_prime_options *options,
-						   struct jw_prime_result *outcome)
+static int compile_plan(struct jw_error *err, const struct plan *plan,
+						const struct jw_system *system, const struct jw_prime_options *options,
+						struct jw_prime_result *outcome)
 {
 	struct speed_time learnt = {0};
 	struct run_setup setup = {.plan = plan,
@@ -274,8 +274,8 @@ done:
 	return result;
 }
 
-int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				 const struct jw_prime_options *options, struct jw_prime_result *outcome)
+int compile_in_turn(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
+					const struct jw_prime_options *options, struct jw_prime_result *outcome)
 {
 	const struct cache_turn_wait wait = {options->context, options->message, options->cancel};
 	struct cache_turn turn = {0};
@@ -301,7 +301,7 @@ int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_
 		outcome->compile.met = outcome->plan.cold;
 		outcome->compile.undone = 0;
 	} else {
-		result = compile_planned(err, plan, system, options, outcome);
+		result = compile_plan(err, plan, system, options, outcome);
 	}
 	cache_turn_end(&turn);
 	return result;

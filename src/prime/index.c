@@ -34,8 +34,10 @@ static int choose_platform(struct jw_error *err, const struct jw_index_options *
 	size_t tegra = 0, last = 0;
 
 	for (size_t i = 0; i < options->target_count; i++)
-		if (gpu_is_tegra(options->targets[i].sm))
-			tegra++, last = i;
+		if (gpu_is_tegra(options->targets[i].sm)) {
+			tegra++;
+			last = i;
+		}
 	if (options->platform && wheel_platform_read(err, options->platform, &given))
 		return -1;
 	if (given)
@@ -62,22 +64,21 @@ int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
 		return -1;
 	index = mem_alloc(sizeof *index);
 	*index = (struct jw_index){.options = *options, .platform = platform};
-	if (run_folder_make(err, NULL, &index->folder)) {
-		mem_free(index);
-		return -1;
-	}
+	if (run_folder_make(err, NULL, &index->folder))
+		goto fail;
 	index->how = (struct pip_options){.folder = index->folder.path,
 									  .platform = platform,
 									  .python = options->python,
 									  .by_hand = "download the wheel on another machine (pip "
 												 "download --no-deps NAME), and name its file",
 									  .fetch = &index->options.fetch};
-	if (pip_open(err, &index->how, &index->pip)) {
-		jw_index_close(index);
-		return -1;
-	}
+	if (pip_open(err, &index->how, &index->pip))
+		goto fail;
 	*ret_index = index;
 	return 0;
+fail:
+	jw_index_close(index);
+	return -1;
 }
 
 /* Removes the wheel's file, to make room for the next one. */
@@ -102,7 +103,8 @@ void jw_index_close(struct jw_index *index)
 	mem_free(index);
 }
 
-static void add_all(struct jw_package_list *from, struct jw_package_list *to)
+/* Moves all packages of `from` to the end of `to`. */
+static void move_packages(struct jw_package_list *to, struct jw_package_list *from)
 {
 	struct jw_listed_package *items = mem_array(from->count + to->count + 1, sizeof *items);
 
@@ -193,7 +195,7 @@ int jw_index_list(struct jw_error *err, struct jw_index *index, const char *path
 	if (lines.requirements.size && fetch_listed(err, index, &lines, &lines.packages))
 		result = error_prefix(err, "%s", path);
 	if (!result) {
-		add_all(&lines.packages, &lines.left_out);
+		move_packages(&lines.left_out, &lines.packages);
 		*ret_list = lines.left_out;
 		lines.left_out = (struct jw_package_list){.items = NULL};
 		buf_free(&index->list_options);

@@ -251,7 +251,7 @@ static int compile_for_store(struct jw_error *err, struct priming *run)
 	if (reuse_fill(&aside, options, run->planning.plan, outcome))
 		outcome->compile.undone = 0;
 	else
-		result = compile_plan(err, run->planning.plan, &aside, options, outcome);
+		result = compile_in_turn(err, run->planning.plan, &aside, options, outcome);
 	if (outcome->compile.compiled && !cancel_asked(&options->cancel))
 		keep_in_store(&aside, options, outcome);
 	mem_free(aside.cache.path);
@@ -294,7 +294,7 @@ static int compile_step(struct jw_error *err, struct priming *run)
 		if (outcome->plan.cold && options->compile.store_only)
 			result = compile_for_store(err, run);
 		else if (outcome->plan.cold)
-			result = compile_plan(err, run->planning.plan, system, options, outcome);
+			result = compile_in_turn(err, run->planning.plan, system, options, outcome);
 		else if (unsound)
 			result = repair_index(err, system);
 		outcome->compile.repaired = unsound && !result && !outcome->compile.stopped.code;

@@ -344,14 +344,15 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 	arena_join(advice, advice->settings);
 	if (predict(err, system, question, &advice->predicted_bytes))
 		goto fail;
-	advice->limit_bytes = jw_cache_limit(cache, advice->predicted_bytes);
-	if (question->limit_bytes)
+	if (question->limit_bytes) {
 		advice->limit_bytes = question->limit_bytes;
-	else if (jw_cache_holds(cache, advice->predicted_bytes))
+		warn_of_limit(cache, advice);
+	} else if (jw_cache_holds(cache, advice->predicted_bytes)) { /* a limit that holds all stays */
 		advice->limit_bytes =
 			cache->limit_bytes > cache->kept_bytes ? cache->limit_bytes : cache->kept_bytes;
-	if (question->limit_bytes)
-		warn_of_limit(cache, advice);
+	} else {
+		advice->limit_bytes = jw_cache_limit(cache, advice->predicted_bytes);
+	}
 	advice->limit_warnings = advice->warning_count;
 	advice->value_warnings = cache->warning_count;
 	add_warnings(advice, cache->warnings, cache->warning_count);

@@ -10,7 +10,7 @@
 #include "os/folders.h"
 
 static const char own_keys[] = "keys";
-static const char unfinished[] = ".new.jitwarm-%"; /* see os_beside */
+static const char unfinished[] = ".new.jitwarm-%"; /* see os_beside_start */
 
 /* The files that jitwarm writes into the state directory. JITWARM_STATE may name a folder with
  * other files, and folders may have these names by chance: files of others stay.

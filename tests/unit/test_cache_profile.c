@@ -218,10 +218,10 @@ TEST(a_profile_is_of_its_library)
 
 	OK(cache_profile_find(why, NULL, library, NULL, &profile));
 	OK(cache_profile_save(why, folder, &profile));
-	OK(cache_profile_load(why, folder, library, &profile));
+	OK(cache_profile_of_library(why, folder, library, &profile));
 	profile.library[1]++;
 	OK(cache_profile_write(why, path, &profile));
-	GIVES(JW_ERR_NOT_FOUND, cache_profile_load(why, folder, library, &profile));
+	GIVES(JW_ERR_NOT_FOUND, cache_profile_of_library(why, folder, library, &profile));
 	/* A file lies in the place of its folder. */
 	*why = (struct jw_error){0};
 	assert_int_equal(cache_profile_save(why, library, &profile), -1);

@@ -327,7 +327,7 @@ static void print_verify_report(const struct output *out, const struct cache_ver
 	print_index(out, report);
 }
 
-static int verify_run(struct jw_error *err, struct cli *cli)
+static int cache_verify_run(struct jw_error *err, struct cli *cli)
 {
 	struct jw_cache_options options = cache_command_options(cli);
 	struct cache_verify_document found = {0};
@@ -388,7 +388,7 @@ const struct cli_command command_cache_verify = {
 	.options = verify_options,
 	.no_operands = "name a directory with --cache DIR",
 	.reads = true,
-	.run = verify_run,
+	.run = cache_verify_run,
 };
 
 /* ---- jitwarm cache prune: removes entries that programs no longer look for */
@@ -545,7 +545,7 @@ static int read_age(struct jw_error *err, const struct options *given, uint64_t 
 	return 0;
 }
 
-static int prune_run(struct jw_error *err, struct cli *cli)
+static int cache_prune_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	struct jw_system_options how = {.cache_dir = options_value(given, "cache"), .asleep = true};
@@ -616,5 +616,5 @@ const struct cli_command command_cache_prune = {
 	.options = prune_options,
 	.no_operands = "name a directory with --cache DIR",
 	.reads = true,
-	.run = prune_run,
+	.run = cache_prune_run,
 };

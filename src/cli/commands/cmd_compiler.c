@@ -57,7 +57,7 @@ static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document
 	return document_print(&cli->out, &document_compiler, fetched);
 }
 
-static int fetch_run(struct jw_error *err, struct cli *cli)
+static int compiler_fetch_run(struct jw_error *err, struct cli *cli)
 {
 	struct compiler_document fetched = {0};
 	int result;
@@ -88,5 +88,5 @@ const struct cli_command command_compiler_fetch = {
 		"that jitwarm already has is not fetched again.",
 	.examples = "jitwarm compiler fetch 12.4\n",
 	.options = fetch_options,
-	.run = fetch_run,
+	.run = compiler_fetch_run,
 };

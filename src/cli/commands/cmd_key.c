@@ -68,7 +68,7 @@ static const char *operand(const struct cli *cli, size_t at, const char *otherwi
 	return at < cli->options.operand_count ? cli->options.operands[at] : otherwise;
 }
 
-static int generate_run(struct jw_error *err, struct cli *cli)
+static int key_generate_run(struct jw_error *err, struct cli *cli)
 {
 	const char *state = begin_key_command(err, cli, 0, 1);
 	struct jw_key key;
@@ -88,10 +88,10 @@ const struct cli_command command_key_generate = {
 				   "secret: everybody who can read it can sign. Other machines accept the packs "
 				   "after “jitwarm key trust” with the public key that this command prints.",
 	.examples = "jitwarm key generate\njitwarm key generate lab\n",
-	.run = generate_run,
+	.run = key_generate_run,
 };
 
-static int trust_run(struct jw_error *err, struct cli *cli)
+static int key_trust_run(struct jw_error *err, struct cli *cli)
 {
 	const char *state = begin_key_command(err, cli, 1, 2);
 	struct jw_key key;
@@ -111,10 +111,10 @@ const struct cli_command command_key_trust = {
 		"a name the key is named by its id. The trusted keys are files NAME.pub in a folder; the "
 		"setting “trusted-keys” names another folder, for all accounts of a machine.",
 	.examples = "jitwarm key trust lab.pub lab\n",
-	.run = trust_run,
+	.run = key_trust_run,
 };
 
-static int distrust_run(struct jw_error *err, struct cli *cli)
+static int key_distrust_run(struct jw_error *err, struct cli *cli)
 {
 	const char *state = begin_key_command(err, cli, 1, 1), *name = operand(cli, 0, "");
 
@@ -131,7 +131,7 @@ const struct cli_command command_key_distrust = {
 	.description = "Makes “jitwarm import” refuse the packs that this key has signed.\n\nThe key "
 				   "is removed under all its names. Imported entries stay in the cache.",
 	.examples = "jitwarm key distrust lab\n",
-	.run = distrust_run,
+	.run = key_distrust_run,
 };
 
 static int print_key_list(struct jw_error *err, const struct output *out,

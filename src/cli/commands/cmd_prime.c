@@ -805,7 +805,7 @@ static void next_step_failure(struct buf *command, const struct options *options
 	shell_add_word(command, failure->path);
 }
 
-struct prime_outcome {
+struct prime_command {
 	struct cli *cli;
 	struct jw_recording *recording; /* NULL without --recording */
 	struct nvrtc_options nvrtc;
@@ -838,7 +838,7 @@ static bool is_own_cache(const char *path)
 }
 
 /* Prints each failed module with the driver's log and the command that reproduces the failure. */
-static void print_failures(const struct prime_outcome *priming, const struct jw_prime_compiled *run)
+static void print_failures(const struct prime_command *priming, const struct jw_prime_compiled *run)
 {
 	const struct output *out = &priming->cli->out;
 
@@ -892,7 +892,7 @@ static void print_compiled(const struct output *out, const struct jw_prime_resul
 }
 
 /* Prints what is left for a later run, unless that is only planned; false if nothing is. */
-static bool print_left(const struct prime_outcome *priming, const struct jw_prime_result *result)
+static bool print_left(const struct prime_command *priming, const struct jw_prime_result *result)
 {
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct cli *cli = priming->cli;
@@ -918,7 +918,7 @@ static bool print_left(const struct prime_outcome *priming, const struct jw_prim
 }
 
 /* Prints what to do after a run that has left nothing undone. */
-static void print_next_start(const struct prime_outcome *priming,
+static void print_next_start(const struct prime_command *priming,
 							 const struct jw_prime_result *result)
 {
 	const struct output *out = &priming->cli->out;
@@ -971,7 +971,7 @@ static void print_next_start(const struct prime_outcome *priming,
 }
 
 /* Explains why nothing was put into the folder, unless it comes from a setting. */
-static void print_nothing_placed(const struct prime_outcome *priming,
+static void print_nothing_placed(const struct prime_command *priming,
 								 const struct jw_prime_result *result)
 {
 	if (!priming->only_plan && priming->folder.required && result->plan.modules &&
@@ -983,7 +983,7 @@ static void print_nothing_placed(const struct prime_outcome *priming,
 }
 
 /* Prints what was compiled, what failed, what is left and why, and the next step. */
-static void print_outcome(const struct prime_outcome *priming, const struct jw_prime_result *result)
+static void print_outcome(const struct prime_command *priming, const struct jw_prime_result *result)
 {
 	const struct jw_prime_compiled *run = &result->compile;
 	const struct output *out = &priming->cli->out;
@@ -1014,7 +1014,7 @@ static void print_outcome(const struct prime_outcome *priming, const struct jw_p
 					 run->stopped.message);
 }
 
-static int print_outcome_document(const struct prime_outcome *priming,
+static int print_outcome_document(const struct prime_command *priming,
 								  const struct jw_prime_result *result)
 {
 	const struct jw_store_refilled *refilled = &result->reuse.refilled;
@@ -1062,7 +1062,7 @@ static enum exit_status status_of_error(const struct jw_error *err)
 	return err->code == JW_ERR_LIMIT ? EXIT_COLD : exit_of(err->code);
 }
 
-static enum exit_status status_of_outcome(const struct prime_outcome *priming,
+static enum exit_status status_of_outcome(const struct prime_command *priming,
 										  const struct jw_prime_result *result)
 {
 	const struct jw_prime_compiled *run = &result->compile;
@@ -1094,7 +1094,7 @@ static enum exit_status status_of_outcome(const struct prime_outcome *priming,
 
 static bool on_planned(void *context, const struct jw_prime_result *result)
 {
-	struct prime_outcome *priming = context;
+	struct prime_command *priming = context;
 
 	prime_bar_end(&priming->bar);
 	if (*result->compile.inexact)
@@ -1111,7 +1111,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 
 static void on_prime_progress(void *context, const struct jw_prime_progress *progress)
 {
-	struct prime_outcome *priming = context;
+	struct prime_command *priming = context;
 	char line[TEXT_SHORT + 256];
 
 	prime_bar_report(&priming->bar, progress);
@@ -1128,14 +1128,14 @@ static void on_prime_progress(void *context, const struct jw_prime_progress *pro
 
 static void on_message(void *context, const char *line)
 {
-	struct prime_outcome *priming = context;
+	struct prime_command *priming = context;
 
 	prime_bar_message(&priming->bar, line);
 }
 
 static void on_source(void *context, const struct jw_prime_source *source)
 {
-	struct cli *cli = ((const struct prime_outcome *)context)->cli;
+	struct cli *cli = ((const struct prime_command *)context)->cli;
 	const struct jw_error *failed = &source->failed;
 
 	if (failed->code) {
@@ -1150,7 +1150,7 @@ static void on_source(void *context, const struct jw_prime_source *source)
 }
 
 /* Prints the outcome of a run. */
-static int conclude(struct prime_outcome *priming, const struct jw_prime_result *result)
+static int conclude(struct prime_command *priming, const struct jw_prime_result *result)
 {
 	const struct jw_prime_compiled *run = &result->compile;
 	struct cli *cli = priming->cli;
@@ -1185,7 +1185,7 @@ static int conclude(struct prime_outcome *priming, const struct jw_prime_result 
 	return failed;
 }
 
-static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
+static int work_of_prime(struct jw_error *err, struct prime_command *priming)
 {
 	struct cli *cli = priming->cli;
 	struct jw_prime_options options = {
@@ -1309,7 +1309,7 @@ static int choose_gpus(struct jw_error *err, struct cli *cli)
 }
 
 /* Opens the system and does everything that needs no file. */
-static int open_system(struct jw_error *err, struct prime_outcome *priming)
+static int open_system(struct jw_error *err, struct prime_command *priming)
 {
 	struct cli *cli = priming->cli;
 	struct target_machine *elsewhere = &priming->elsewhere;
@@ -1328,7 +1328,7 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 			   : -1;
 }
 
-static int prime_now(struct jw_error *err, struct prime_outcome *priming)
+static int prime_now(struct jw_error *err, struct prime_command *priming)
 {
 	struct cli *cli = priming->cli;
 	struct target_machine *elsewhere = &priming->elsewhere;
@@ -1402,7 +1402,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 	const struct options *options = &cli->options;
 	const bool for_others = cli->command == &command_make,
 			   changed = !for_others && options_given(options, "if-changed");
-	struct prime_outcome priming = {
+	struct prime_command priming = {
 		.cli = cli,
 		.bar = {.output = &cli->out},
 		.only_plan = options_given(options, "dry-run"),

@@ -1013,7 +1013,7 @@ static int scan_for_gpus(struct jw_error *err, struct scan_run *run, struct gpu_
 }
 
 /* A run is too large for a stack that may not grow. */
-static int scan_command(struct jw_error *err, struct cli *cli)
+static int scan_run(struct jw_error *err, struct cli *cli)
 {
 	struct scan_run *run = mem_alloc(sizeof *run);
 	struct gpu_targets gpus;
@@ -1093,5 +1093,5 @@ const struct cli_command command_scan = {
 	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
 	.reads = true,
-	.run = scan_command,
+	.run = scan_run,
 };

@@ -343,13 +343,13 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	return result;
 }
 
-static int enable_run(struct jw_error *err, struct cli *cli)
+static int startup_enable_run(struct jw_error *err, struct cli *cli)
 {
 	return options_given(&cli->options, "print") ? act(err, cli, jw_startup_preview, report_texts)
 												 : act(err, cli, jw_startup_enable, report_enabled);
 }
 
-static int disable_run(struct jw_error *err, struct cli *cli)
+static int startup_disable_run(struct jw_error *err, struct cli *cli)
 {
 	return act(err, cli, jw_startup_disable, report_disabled);
 }
@@ -401,7 +401,7 @@ const struct cli_command command_startup_enable = {
 	.examples = "jitwarm startup enable\n"
 				"jitwarm startup enable --service ollama --account ollama\n",
 	.options = enable_options,
-	.run = enable_run,
+	.run = startup_enable_run,
 };
 
 const struct cli_command command_startup_disable = {
@@ -413,7 +413,7 @@ const struct cli_command command_startup_disable = {
 	.examples = "jitwarm startup disable\n",
 	.options = disable_options,
 	.no_operands = "there is one task or set of units for an account",
-	.run = disable_run,
+	.run = startup_disable_run,
 };
 
 const struct cli_command command_startup_status = {

@@ -61,7 +61,7 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 	return result;
 }
 
-static int list_run(struct jw_error *err, struct cli *cli)
+static int store_list_run(struct jw_error *err, struct cli *cli)
 {
 	const struct jw_store_options options = {.state_dir = cli_state(err, cli),
 											 .folder = options_value(&cli->options, "store")};
@@ -108,5 +108,5 @@ const struct cli_command command_store_list = {
 	.options = list_options,
 	.no_operands = "store list takes no names",
 	.reads = true,
-	.run = list_run,
+	.run = store_list_run,
 };

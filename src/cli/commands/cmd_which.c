@@ -1538,7 +1538,7 @@ static int which_packages(struct jw_error *err, struct which_run *run, const cha
 	return document_print(&cli->out, &document_which, run);
 }
 
-static int which_command(struct jw_error *err, struct cli *cli)
+static int which_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	const char *platform = options_value(given, "platform"),
@@ -1623,5 +1623,5 @@ const struct cli_command command_which = {
 				"--ask\n",
 	.options = which_options,
 	.reads = true,
-	.run = which_command,
+	.run = which_run,
 };
