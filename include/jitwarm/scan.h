@@ -34,6 +34,8 @@ enum { JW_SCAN_UNKNOWN_TEXT = 256 };
 /* Writes "48 of 278 pieces have no code for sm_75 (chosen by the GPU)"; returns `text`. */
 const char *jw_scan_lacking_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t lacking, size_t pieces,
 								 struct jw_target target);
+/* Writes "2 pieces have PTX that is older than its target needs"; returns `text`. */
+const char *jw_scan_early_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count);
 const char *jw_scan_unknown_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count, uint32_t kind);
 
 enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
@@ -69,7 +71,8 @@ struct jw_scan_verdicts {
 	/* The first driver that is new enough for `cannot_too_new`, `cannot_kind` and `cannot_zstd`;
 	 * zeros if unknown. */
 	struct jw_driver needs, kind_needs, zstd_needs;
-	size_t cannot_zstd; /* `cannot`: compressed with zstd, which this driver cannot read */
+	size_t cannot_zstd;  /* `cannot`: compressed with zstd, which this driver cannot read */
+	size_t cannot_early; /* `cannot`: PTX that is older than the first version for its target */
 	size_t cannot_damaged;
 	size_t nothing; /* containers with code for other or newer architectures only */
 	/* The containers that programs use: all of them, those without code for this GPU, and those

@@ -175,6 +175,7 @@ static void add_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 		{verdicts->cannot_too_new - verdicts->cannot_kind, too_new},
 		{verdicts->cannot_kind, unknown},
 		{verdicts->cannot_zstd, zstd},
+		{verdicts->cannot_early, "PTX that is older than its target needs"},
 		{verdicts->cannot_damaged, "damaged"},
 	};
 
@@ -237,19 +238,22 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 				   : STYLE_BAD;
 	if (verdicts->runs) {
 		const bool runs = !line->size;
+		const size_t broken = verdicts->cannot_early + verdicts->cannot_damaged;
 		struct jw_driver needs = verdicts->needs;
 
 		if (runs)
 			buf_add(line, "runs");
 		verdict_keep_newer(&needs, &verdicts->kind_needs);
 		verdict_keep_newer(&needs, &verdicts->zstd_needs);
+		if (verdicts->cannot_early)
+			buf_add(line, "; %s", jw_scan_early_text(unknown, verdicts->cannot_early));
 		if (verdicts->cannot_damaged)
 			buf_add(line, "; %s",
 					TEXT_COUNT(verdicts->cannot_damaged, "piece is damaged", "pieces are damaged"));
-		if (verdicts->lacking > verdicts->cannot_damaged)
+		if (verdicts->lacking > broken)
 			buf_add(line, "; %s",
-					jw_scan_lacking_text(unknown, verdicts->lacking - verdicts->cannot_damaged,
-										 verdicts->pieces, verdicts->target));
+					jw_scan_lacking_text(unknown, verdicts->lacking - broken, verdicts->pieces,
+										 verdicts->target));
 		if (verdicts->too_new)
 			buf_add(line,
 					verdicts->too_new == 1 ? "; %zu piece needs driver %s or newer"

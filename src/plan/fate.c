@@ -442,13 +442,16 @@ static const char *reason_text(char text[FATE_TEXT], const struct judged *is,
 		[REASON_TILE] = "Tile IR",
 		[REASON_ZSTD] = "code packed with zstd",
 		[REASON_DAMAGED] = "damaged code",
-		[REASON_TARGET] = "PTX of a version that does not know its own target",
 		[REASON_NEWER_CODE] = "machine code that needs the driver of a newer CUDA",
 		[REASON_RUNTIME] = "a CUDA runtime that needs the driver of a newer CUDA",
 	};
+	const struct gpu_isa first = gpu_target_isa(is->early);
 	char sm[JW_TARGET_TEXT];
 
-	if (is->reason == REASON_NEEDS)
+	if (is->reason == REASON_EARLY)
+		(void)text_format(text, FATE_TEXT, "%s needs PTX %u.%u or newer",
+						  jw_target_sm(sm, is->early), first.major, first.minor);
+	else if (is->reason == REASON_NEEDS)
 		(void)text_format(text, FATE_TEXT, "it needs %s, which has no machine code for %s",
 						  is->lacks->values[0], jw_target_sm(sm, device));
 	else if (is->reason == REASON_KIND)
@@ -486,7 +489,7 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 	else if (fate->part == JUDGE_WITHOUT)
 		(void)text_format(text, FATE_TEXT, "%s; the package runs without it",
 						  reason_text(reason, is, device));
-	else if (is->reason == REASON_NEEDS)
+	else if (is->reason == REASON_NEEDS || is->reason == REASON_EARLY)
 		(void)text_format(text, FATE_TEXT, "will fail: %s", reason_text(reason, is, device));
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(text, FATE_TEXT,
@@ -557,9 +560,8 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 						  jw_driver_text(driver, &gpu_first_zstd));
 	else if (is->reason == REASON_DAMAGED)
 		(void)text_format(text, FATE_TEXT, "its device code is damaged");
-	else if (is->reason == REASON_TARGET)
-		(void)text_format(text, FATE_TEXT, "its PTX is for %s, which needs a newer PTX version",
-						  jw_target_sm(sm, is->newest));
+	else if (is->reason == REASON_EARLY)
+		(void)text_format(text, FATE_TEXT, "no driver compiles its PTX, which is older");
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(text, FATE_TEXT,
 						  "the linked code has no code for %s, and the file lacks its objects",

@@ -169,6 +169,8 @@ static void count_verdicts(struct judged *is, const struct piece *pieces, size_t
 			is->reasons[judged->reason] += from->containers;
 			is->reason_needs[judged->reason] =
 				gpu_newer_driver(is->reason_needs[judged->reason], judged->needs);
+			if (judged->early.sm > is->early.sm)
+				is->early = judged->early;
 		}
 		is->tile += judged->tile && !pieces[i].input ? from->containers : 0;
 		if (judged->verdict == VERDICT_UNKNOWN || judged->reason == REASON_KIND)
@@ -210,6 +212,7 @@ static bool judge_links(struct judged *is, struct piece *pieces, size_t count, u
 			piece->judged.reason = best.reason;
 			piece->judged.needs = best.needs;
 			piece->judged.error = best.error;
+			piece->judged.early = best.early;
 			piece->outcome = outcome == RUNS ? COMPILES : outcome;
 		}
 	}

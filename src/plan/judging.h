@@ -57,6 +57,7 @@ struct judged {
 	bool start;              /* with JUDGE_REFUSED: the start fails, whatever most of the code is */
 	bool links;              /* the CUDA runtime links its inputs on this GPU */
 	enum plan_reason reason; /* the most frequent reason why containers fail */
+	struct jw_target early;  /* with REASON_EARLY: the newest target for which PTX is too old */
 	/* With REASON_NEEDS: the row “library” of packages.tsv of what it needs. */
 	const struct package_fact *lacks;
 	uint16_t error; /* the driver's error for it (PLAN_ERROR_…) */

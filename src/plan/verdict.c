@@ -109,7 +109,7 @@ static enum plan_reason objection(const struct devcode_entry *entry, struct jw_t
 {
 	struct gpu_isa isa = {entry->isa_major, entry->isa_minor};
 
-	if (text.sm && !gpu_ptx_fits(text, device))
+	if (!gpu_ptx_fits(text, device))
 		return REASON_EXCLUSIVE;
 	if (gpu_isa_compare(isa, gpu_driver_isa(driver)) > 0)
 		return REASON_TOO_NEW;
@@ -117,8 +117,8 @@ static enum plan_reason objection(const struct devcode_entry *entry, struct jw_t
 		return REASON_ZSTD;
 	if (entry->damaged)
 		return REASON_DAMAGED;
-	if (isa.major && gpu_isa_compare(isa, gpu_target_isa(text.sm ? text : entry->target)) < 0)
-		return REASON_TARGET;
+	if (isa.major && gpu_isa_compare(isa, gpu_target_isa(text)) < 0)
+		return REASON_EARLY;
 	return REASON_NONE;
 }
 
@@ -209,6 +209,7 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 {
 	struct plan_judgement judgement = {.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 	const struct devcode_entry *entry, *spoiler;
+	struct jw_target text;
 	size_t taken = choose_of_kind(container, DEVCODE_KIND_CUBIN, device, driver);
 
 	if (is_lost(container, driver)) {
@@ -247,7 +248,8 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 		return judgement;
 	}
 	entry = &container->entries[taken];
-	judgement.reason = objection(entry, texts ? texts[taken] : entry->target, device, driver);
+	text = texts && texts[taken].sm ? texts[taken] : entry->target;
+	judgement.reason = objection(entry, text, device, driver);
 	if (judgement.reason != REASON_NONE) {
 		judgement.verdict = VERDICT_CANNOT;
 		/* A driver that cannot read zstd takes the compressed bytes for text. */
@@ -258,6 +260,8 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 		if (judgement.reason == REASON_ZSTD ||
 			(judgement.needs.cuda && entry->compression == DEVCODE_ZSTD))
 			judgement.needs = gpu_newer_driver(judgement.needs, gpu_first_zstd);
+		if (judgement.reason == REASON_EARLY)
+			judgement.early = text;
 		return judgement;
 	}
 	judgement.tile = has_tile(container, device, driver);
@@ -288,6 +292,12 @@ const char *jw_scan_lacking_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t lacking
 								   : "%zu of %s have no code for %s (chosen by the GPU)",
 					  lacking, TEXT_COUNT(pieces, "piece", "pieces"), jw_target_sm(sm, target));
 	return text;
+}
+
+const char *jw_scan_early_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count)
+{
+	return text_count(text, count, "piece has PTX that is older than its target needs",
+					  "pieces have PTX that is older than its target needs");
 }
 
 void plan_read_text(const struct devcode_container *container, struct devcode_entry *entry,

@@ -36,7 +36,7 @@ enum plan_reason {
 	REASON_RUNTIME,    /* its CUDA runtime is newer than the driver's */
 	REASON_UNLINKED,   /* it has to be linked for the GPU, and cannot be (plan/judging.h) */
 	REASON_NEEDS, /* it needs a library of NVIDIA's that has no code for the GPU (plan/judging.h) */
-	REASON_TARGET, /* PTX of a version that does not know the target that it names */
+	REASON_EARLY, /* PTX that is older than the first version for the target that it names */
 	REASON_COUNT
 };
 
@@ -57,6 +57,7 @@ struct plan_judgement {
 	enum plan_reason reason; /* with VERDICT_CANNOT: why the chosen entry is unusable */
 	uint16_t error;          /* with VERDICT_CANNOT: the driver's error, CUDA_ERROR_… */
 	uint32_t kind; /* with VERDICT_UNKNOWN and REASON_KIND: the kind of the entry that decides */
+	struct jw_target early; /* with REASON_EARLY: that target */
 	bool tile; /* the driver compiles the container's Tile IR, or may do so instead of its PTX */
 	struct jw_driver needs; /* the first driver that is new enough; zeros if its age is not the
 							   reason, or no known driver is new enough */

@@ -366,7 +366,7 @@ static bool says_more(const struct jw_asked *asked, const struct wheel_list *lis
 struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
 {
 	struct jw_asked *asked = mem_alloc(sizeof *asked);
-	struct wheel_list list;
+	struct wheel_list list = {.date = NULL};
 	bool usable = false;
 
 	*asked = (struct jw_asked){.options = *options};

@@ -96,6 +96,9 @@ static int note_lacking(struct jw_error *err, struct lint *lint, const struct jw
 		finding.level = JW_LINT_WARNING;
 		TEXT_COPY(text,
 				  TEXT_COUNT(verdicts->cannot_damaged, "piece is damaged", "pieces are damaged"));
+	} else if (verdicts->cannot_early) {
+		finding.level = JW_LINT_WARNING;
+		(void)jw_scan_early_text(text, verdicts->cannot_early);
 	} else if (verdicts->cannot_too_new && !verdicts->needs.cuda && !verdicts->kind_needs.cuda) {
 		finding.level = JW_LINT_WARNING;
 		(void)text_format(text, sizeof text, "%s of a version that no known driver reads",

@@ -123,7 +123,7 @@ python3 -c 'import json; d = json.load(open("out")); assert [(a["package"], a["i
 kept --target sm_86 --platform windows grown
 is "no answer was kept for Windows" 3 0 "grown: not in jitwarm's list; “jitwarm which --target sm_86 --platform windows grown --ask” looks at its releases"
 ask sized --target sm_90 grown
-is "another GPU, by the same facts" 1 0 "1.19 – 1.10  fail: PTX of a version that does not know its own target" "1.9 – 1.0    run" "pip install grown==1.9"
+is "another GPU, by the same facts" 1 0 "1.19 – 1.10  fail: sm_90 needs PTX 7.8 or newer" "1.9 – 1.0    run" "pip install grown==1.9"
 [ "$(cd state && find . -type f ! -name '*lock')" = ./wheels/grown-linux.txt ] && ok "one file for the package and platform" || fail "other files than the list: $(find state -type f)"
 cp state/wheels/grown-linux.txt kept-list
 for change in '1s/^/x/' 's/^wheel .*/wheel/' '/^index/d' 's/^package .*/package torch/'; do

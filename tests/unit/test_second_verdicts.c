@@ -216,7 +216,7 @@ static struct plan_judgement plain_judge(const struct piece *pieces, int count, 
 			return cannot(REASON_DAMAGED, 0);
 		if (piece->isa < (piece->text ? first_isa(piece->text, piece->text_suffix)
 									  : first_isa(piece->sm, piece->suffix)))
-			return cannot(REASON_TARGET, 0);
+			return cannot(REASON_EARLY, 0);
 		return (struct plan_judgement){.verdict = section || piece->kind == PTX_40 ? VERDICT_LINK
 																				   : VERDICT_JIT,
 									   .tile = tile,

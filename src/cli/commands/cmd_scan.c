@@ -50,6 +50,9 @@ static const struct json_field reason_fields[] = {
 			   "driver"),
 	VERDICT_AS("zstd", cannot_zstd,
 			   "pieces whose code is compressed in a way that this driver cannot read"),
+	VERDICT_AS("early", cannot_early,
+			   "pieces whose PTX is older than the first version for its target, so that no driver "
+			   "compiles it"),
 	VERDICT_AS("damaged", cannot_damaged, "pieces whose code is damaged"),
 	{0},
 };
@@ -633,6 +636,7 @@ static void sum_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verd
 	sum->cannot_too_new += image->cannot_too_new;
 	sum->cannot_kind += image->cannot_kind;
 	sum->cannot_zstd += image->cannot_zstd;
+	sum->cannot_early += image->cannot_early;
 	sum->cannot_damaged += image->cannot_damaged;
 	verdict_keep_newer(&sum->needs, &image->needs);
 	verdict_keep_newer(&sum->kind_needs, &image->kind_needs);

@@ -30,9 +30,9 @@ write("empty.so", *[one(cubin(86))] * 3, *[one(ptx(75, kernel=b""))] * 5)
 write("variables.so", one(ptx(75, kernel=b".global .align 4 .b8 x[4];\n")))
 write("variables-newer.so", one(ptx(75, b"8.8", kernel=b".global .align 4 .b8 x[4];\n")))
 open("relocatable.fatbin", "wb").write(one(ptx(75, b"8.8", options="--compile-only ")))
-open("target.ptx", "wb").write(ptx(89, b"7.4")[64:].rstrip(b"\0").lstrip())
 open("target.ptx", "w").write(".version 7.4\n.target sm_89\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n")
 open("good.ptx", "w").write(".version 7.8\n.target sm_89\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n")
+write("early.so", *[one(cubin(75), cubin(86))] * 3, one(ptx(86, b"6.0")))
 write("kind.so", one(fatbin.entry(0x20, 80, bytes(64))), one(cubin(86)))
 write("tile.so", one(fatbin.entry(0x80, 80, b"\x7fTileIR\0" + bytes(56))))
 with zipfile.ZipFile("p-1.0-py3-none-manylinux_2_17_x86_64.whl", "w") as wheel:
@@ -71,7 +71,15 @@ snapshot each variables-newer.so 2 "driver 575 (CUDA 12.9) or newer"
 snapshot each variables.so "0|1" "1 module"
 snapshot each relocatable.fatbin "0|1" "" sm_86 535.309.01
 out_lacks "fail"
-snapshot each target.ptx 2 "will fail: PTX of a version that does not know its own target" sm_89
+# Each target has a first version of PTX; no driver compiles an older text for it.
+snapshot each target.ptx 2 "will fail: sm_89 needs PTX 7.8 or newer" sm_89
+run 2 scan --json --target sm_89 target.ptx
+json '(lambda r: r["early"] == 1 and r["damaged"] == 0)(d["files"][0]["verdicts"]["sm_89"]["cannot_reasons"])'
+snapshot run 0 scan --target sm_86 --driver 550.163.01 early.so
+out_has "; 1 piece has PTX that is older than its target needs"
+out_lacks "damaged"
+snapshot run 1 lint --gpus sm_86 --driver 550.163.01 early.so
+out_has "1 piece has PTX that is older than its target needs"
 snapshot each good.ptx "0|1" "1 module" sm_89
 snapshot run 0 scan --target sm_86 --driver 550.163.01 kind.so
 snapshot run 2 check --target sm_86 --driver 550.163.01 tile.so
