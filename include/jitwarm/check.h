@@ -99,15 +99,16 @@ struct jw_check_failing {
 	char *why;    /* a line for messages: "will fail: no kernel image for sm_90" */
 	char *error;  /* what a program prints: "device kernel image is invalid (200)" */
 	char *cause;  /* a line for messages: "toolkit 13.2 requires driver 580 (CUDA 13.0) or newer" */
-	char *cure;   /* a line for messages: "install torch==2.7.1" */
+	char *cure;   /* a line for messages: "install torch 2.7.1: “pip install …”" */
 	bool refused; /* the driver has refused some of its modules for another reason than missing code
 				   */
 	struct jw_driver needs; /* the first driver that is new enough; zeros if the driver's age is not
 							   the reason */
-	char *package;   /* the package of the file, normalised; NULL if no package of pip's has it, or
-						the driver has refused its code */
-	bool listed;     /* the list of releases has the package */
-	char *runs;      /* the package's newest release that runs on the GPU; NULL if none is known */
+	char *package; /* the package of the file, normalised; NULL if no package of pip's has it, or
+					  the driver has refused its code */
+	bool listed;   /* the list of releases has the package */
+	char *runs; /* the package's release that `which` advises for the GPU; NULL if none is known */
+	char *install;   /* the command of pip that installs this release; NULL if none is known */
 	bool unexamined; /* if none is known: jitwarm has not examined older releases */
 };
 

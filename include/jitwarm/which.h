@@ -143,6 +143,12 @@ bool jw_which_same(const struct jw_which_release *a, const struct jw_which_relea
  * `advised` is, by the GPU on which it does worst: that GPU's release. NULL if none runs on all. */
 const struct jw_which_release *jw_which_common(const struct jw_which *answers, size_t count);
 
+/* Returns the command of pip that installs a release of an answer (or of a copy of it), with what
+ * pip needs beside it: “pip install torch==2.7.1+cu126 --index-url https://…/whl/cu126”. `install`
+ * is the package as pip gets it, with extras. The caller frees it. */
+char *jw_which_install(const struct jw_which *which, const struct jw_which_release *release,
+					   const char *install);
+
 /* Returns the package of the program's list whose name is nearest to an unknown one; NULL if none
  * is near. The caller frees it. */
 char *jw_which_nearest(const char *package);
@@ -203,17 +209,18 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 /* The release to install in place of one that fails. */
 struct jw_cure {
 	char *package;
-	bool listed;     /* false: the list lacks the package, and only an index knows its releases */
-	char *version;   /* the newest version on PyPI that runs, if possible without compiling; NULL if
-						none is known */
+	bool listed;     /* false: jitwarm knows no release of the package, only an index does */
+	char *version;   /* of the release that `which` advises; NULL if none is known */
+	char *install;   /* the command of pip that installs it (jw_which_install); NULL like version */
 	bool unexamined; /* if none is known: jitwarm has not examined older releases */
 };
-/* Finds the release to install in place of a failing file. `package` is the file's, normalised;
- * NULL if the file is a wheel ("torch-2.9.0-….whl", "torch-2.9.0-….whl: MEMBER"), whose name has
- * package and platform; otherwise there is no cure. `python` is NULL for any. False if there is no
- * cure. The caller frees the cure. */
-bool jw_which_cure(const char *package, const char *file, struct jw_target target,
-				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure);
+/* Finds the release to install in place of a failing file, which `which` advises too. `question`
+ * has GPU, driver and Python, and the file's package, normalised; NULL if the file is a wheel
+ * ("torch-2.9.0-….whl", "torch-2.9.0-….whl: MEMBER"), whose name has package and platform;
+ * otherwise there is no cure. `state_dir` has what an index has answered, or is NULL. False if
+ * there is no cure. The caller frees the cure. */
+bool jw_which_cure(const struct jw_which_options *question, const char *file, const char *state_dir,
+				   struct jw_cure *ret_cure);
 void jw_cure_free(struct jw_cure *cure);
 
 /* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without
@@ -228,6 +235,7 @@ struct jw_which_names {
 	char **items; /* the normalised name, with extras and versions as written: "jax[cuda12]>=0.4" */
 	size_t count;
 	size_t left_out; /* how many lines name no package: options, files, addresses, other lists */
+	bool hashed;     /* lines have hashes, so pip requires one for each package */
 };
 /* Reads the names from a file, or from "-", standard input, or /dev/fd/N. A line whose marker
  * leaves the package out on this platform, with this Python ("3.11"; NULL for 3.12), is passed

@@ -24,23 +24,28 @@ static void take(struct cures *cures, struct jw_cure *cure, struct jw_target tar
 		cures->items[cures->count++] = (struct cure){*cure, target};
 }
 
-void cures_add(const struct cli *cli, struct cures *cures, const char *file,
-			   struct jw_target target, const struct jw_driver *driver)
+void cures_add(struct cli *cli, struct cures *cures, const char *file, struct jw_target target,
+			   const struct jw_driver *driver)
 {
 	const struct options *given = &cli->options;
 	char name[PACKAGE_MAX_NAME];
+	struct jw_which_options question = {.target = target, .driver = *driver};
 	struct jw_cure cure = {.package = NULL};
+	const char *state;
 	bool wheel;
 
 	if (cures->count == CURES_MAX)
 		return;
+	state = cli_state(NULL, cli);
 	/* The file's name may show its package; otherwise the only operand may be the package, or a
 	 * folder. */
-	wheel = jw_which_cure(NULL, file, target, driver, NULL, &cure);
+	wheel = jw_which_cure(&question, file, state, &cure);
 	if (!wheel && given->operand_count == 1 && !strpbrk(given->operands[0], "/\\") &&
 		package_normalise(given->operands[0], strcspn(given->operands[0], "[<>=!~ "), name) &&
-		!is_known(cures, name, target))
-		(void)jw_which_cure(name, file, target, driver, NULL, &cure);
+		!is_known(cures, name, target)) {
+		question.package = name;
+		(void)jw_which_cure(&question, file, state, &cure);
+	}
 	if (cure.listed || (wheel && !cures->only_listed))
 		take(cures, &cure, target);
 	else
@@ -67,13 +72,10 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 		char text[512], name[GPUS_NAME], sm[JW_TARGET_TEXT], driver[JW_DRIVER_OPTION];
 
 		if (version && several)
-			(void)text_format(text, sizeof text,
-							  "%s %s is the newest on PyPI that runs on %s: ", package, version,
+			(void)text_format(text, sizeof text, "Newest %s that runs on %s: ", package,
 							  gpu_targets_name(name, &cli->out, cure->target));
 		else if (version)
-			(void)text_format(text, sizeof text,
-							  "%s %s is the newest on PyPI that runs on this GPU: ", package,
-							  version);
+			(void)text_format(text, sizeof text, "Newest %s that runs: ", package);
 		else
 			(void)text_format(
 				text, sizeof text,
@@ -84,7 +86,7 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 					: "No release of %s on PyPI runs on %s; see what each one lacks: ",
 				package, gpu_targets_name(name, &cli->out, cure->target));
 		if (version) {
-			buf_add(&command, "pip install %s==%s", package, version);
+			buf_add(&command, "%s", cure->is.install);
 		} else {
 			buf_add(&command, "jitwarm which");
 			if (named)
@@ -108,13 +110,15 @@ void cures_print_checked(const struct cli *cli, const struct jw_check_result *re
 
 	for (size_t i = 0; i < result->failing_count; i++) {
 		const struct jw_check_failing *failing = &result->failing[i];
-		struct jw_cure cure;
+		struct jw_cure cure = {.listed = failing->listed, .unexamined = failing->unexamined};
 
 		if (!failing->package)
 			continue;
-		cure =
-			(struct jw_cure){mem_string(failing->package), failing->listed,
-							 failing->runs ? mem_string(failing->runs) : NULL, failing->unexamined};
+		cure.package = mem_string(failing->package);
+		if (failing->runs) {
+			cure.version = mem_string(failing->runs);
+			cure.install = mem_string(failing->install);
+		}
 		take(&cures, &cure, failing->target);
 	}
 	cures_print(cli, &cures, named);

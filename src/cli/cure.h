@@ -23,7 +23,7 @@ struct cures {
 
 /* Adds the cure for a failing file if the list of wheels has its package: the one in the name of a
  * wheel (as for jw_which_cure), else the only name on the command line. */
-void cures_add(const struct cli *cli, struct cures *cures, const char *file,
+void cures_add(struct cli *cli, struct cures *cures, const char *file,
 			   struct jw_target target, const struct jw_driver *driver);
 /* Prints the cures that a check has found; `named` as for cures_print. */
 void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named);

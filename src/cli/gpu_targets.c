@@ -224,6 +224,65 @@ void gpu_targets_drop_unnamed(struct gpu_targets *gpus)
 	gpus->count = run ? run : gpus->count;
 }
 
+/* Returns whether a name is spelled as it is marketed: "NVIDIA GeForce RTX 4060 Laptop GPU", "Tesla
+ * T4". */
+static bool is_marketed(const char *name)
+{
+	while (*name && !(isupper((unsigned char)*name) && islower((unsigned char)name[1])))
+		name++;
+	return *name;
+}
+
+/* Writes "RTX 3070 Ti" for "rtx3070ti", "H100" for "h100", "RTX 3090x2" for "rtx3090x2". */
+static void market(char *ret_text, size_t size, const char *typed)
+{
+	static const struct {
+		const char *typed, *marketed;
+	} words[] = {{"super", " SUPER"}, {"titan", "TITAN "}, {"max-q", " Max-Q"}, {"maxq", " Max-Q"},
+				 {"gtx", "GTX "},     {"rtx", "RTX "},     {"ti", " Ti"},       {"gt", "GT "}};
+	size_t used = 0;
+
+	for (const char *at = typed; *at && used + 8 < size;) {
+		size_t i = 0;
+
+		while (i < sizeof words / sizeof *words && !text_starts_fold(at, words[i].typed))
+			i++;
+		if (i < sizeof words / sizeof *words && strpbrk(typed, "0123456789")) {
+			const char *marketed = words[i].marketed;
+
+			at += strlen(words[i].typed);
+			/* Writes one blank, however many were typed. */
+			marketed += *marketed == ' ' && used && ret_text[used - 1] == ' ';
+			while (*marketed && !(*marketed == ' ' && !marketed[1] && (!*at || *at == ' ')))
+				ret_text[used++] = *marketed++;
+		} else {
+			/* The sign of a number of GPUs, 2x3090, stays small. */
+			const bool times = *at == 'x' && at > typed && (text_is_digit(at[-1]) || at[-1] == ' '),
+					   small = *at >= 'a' && *at <= 'z' && !times;
+
+			ret_text[used] = *at++;
+			if (small)
+				ret_text[used] = (char)(ret_text[used] - 'a' + 'A');
+			used++;
+		}
+	}
+	ret_text[used] = '\0';
+}
+
+/* Writes the name of a GPU as a product, “RTX 3070”: the typed one, else the first of its
+ * architecture, else none. */
+static void product_name(char text[GPUS_NAME], const struct output *out, struct jw_target target)
+{
+	const char *typed = typed_as(out, target), *names = jw_target_products(target);
+
+	if (!typed)
+		(void)snprintf(text, GPUS_NAME, "%.*s", (int)strcspn(names, ","), names);
+	else if (is_marketed(typed))
+		(void)text_copy(text, GPUS_NAME, typed);
+	else
+		market(text, GPUS_NAME, typed);
+}
+
 int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
 {
 	struct jw_error whys[GPUS_MAX];
@@ -242,9 +301,9 @@ int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targe
 			refused->needs = jw_driver_first(gpus->targets[i]);
 			if (refused->needs.cuda <= gpus->driver.cuda)
 				refused->needs = (struct jw_driver){0};
-			if (gpus->count > 1)
-				error_prefix(&whys[left], "%s",
-							 gpu_targets_name(name, &cli->out, gpus->targets[i]));
+			product_name(name, &cli->out, gpus->targets[i]);
+			if (*name && (gpus->count > 1 || typed_as(&cli->out, gpus->targets[i])))
+				error_prefix(&whys[left], "%s", name);
 			left++;
 		}
 	}
@@ -311,51 +370,6 @@ const char *gpu_targets_name(char text[GPUS_NAME], const struct output *out,
 	return text;
 }
 
-/* Returns whether a name is spelled as it is marketed: "NVIDIA GeForce RTX 4060 Laptop GPU", "Tesla
- * T4". */
-static bool is_marketed(const char *name)
-{
-	while (*name && !(isupper((unsigned char)*name) && islower((unsigned char)name[1])))
-		name++;
-	return *name;
-}
-
-/* Writes "RTX 3070 Ti" for "rtx3070ti", "H100" for "h100", "RTX 3090x2" for "rtx3090x2". */
-static void market(char *ret_text, size_t size, const char *typed)
-{
-	static const struct {
-		const char *typed, *marketed;
-	} words[] = {{"super", " SUPER"}, {"titan", "TITAN "}, {"max-q", " Max-Q"}, {"maxq", " Max-Q"},
-				 {"gtx", "GTX "},     {"rtx", "RTX "},     {"ti", " Ti"},       {"gt", "GT "}};
-	size_t used = 0;
-
-	for (const char *at = typed; *at && used + 8 < size;) {
-		size_t i = 0;
-
-		while (i < sizeof words / sizeof *words && !text_starts_fold(at, words[i].typed))
-			i++;
-		if (i < sizeof words / sizeof *words && strpbrk(typed, "0123456789")) {
-			const char *marketed = words[i].marketed;
-
-			at += strlen(words[i].typed);
-			/* Writes one blank, however many were typed. */
-			marketed += *marketed == ' ' && used && ret_text[used - 1] == ' ';
-			while (*marketed && !(*marketed == ' ' && !marketed[1] && (!*at || *at == ' ')))
-				ret_text[used++] = *marketed++;
-		} else {
-			/* The sign of a number of GPUs, 2x3090, stays small. */
-			const bool times = *at == 'x' && at > typed && (text_is_digit(at[-1]) || at[-1] == ' '),
-					   small = *at >= 'a' && *at <= 'z' && !times;
-
-			ret_text[used] = *at++;
-			if (small)
-				ret_text[used] = (char)(ret_text[used] - 'a' + 'A');
-			used++;
-		}
-	}
-	ret_text[used] = '\0';
-}
-
 const char *gpu_targets_marketed(char text[GPUS_MARKETED], const struct output *out,
 								 struct jw_target target, const struct jw_system *system)
 {
@@ -372,10 +386,7 @@ const char *gpu_targets_marketed(char text[GPUS_MARKETED], const struct output *
 		(void)text_copy(text, GPUS_MARKETED, gpu_targets_name(name, out, target));
 		return text;
 	}
-	if (is_marketed(typed))
-		TEXT_COPY(name, typed);
-	else
-		market(name, sizeof name, typed);
+	product_name(name, out, target);
 	(void)snprintf(text, GPUS_MARKETED, "%s (%s)", name, sm);
 	return text;
 }

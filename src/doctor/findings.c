@@ -616,9 +616,8 @@ static bool describe_cure(const struct examination *seen, bool with_newer, char 
 		return false;
 	if (cured->runs)
 		(void)text_format(text, size,
-						  "install %s %s, the newest on PyPI that runs on this GPU and driver "
-						  "(“pip install %s==%s”)",
-						  cured->package, cured->runs, cured->package, cured->runs);
+						  "install the newest %s that runs on this GPU and driver: “%s”",
+						  cured->package, cured->install);
 	else if (cured->listed && !cured->unexamined)
 		(void)text_format(
 			text, size,

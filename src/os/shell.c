@@ -109,6 +109,17 @@ void shell_add_words(struct buf *line, const char *const *words, size_t count)
 		shell_add_word(line, words[i]);
 }
 
+void shell_add_each(struct buf *line, const char *text)
+{
+	for (const char *at = text ? text : ""; *(at += strspn(at, " "));) {
+		char *word = mem_string_n(at, strcspn(at, " "));
+
+		shell_add_word(line, word);
+		at += strlen(word);
+		mem_free(word);
+	}
+}
+
 const char *shell_word(char text[SHELL_WORD], const char *word)
 {
 	struct buf line = BUF_MAX(SHELL_WORD);

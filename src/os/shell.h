@@ -6,6 +6,8 @@
 /* Appends a blank and the word, quoted for a shell of this system. */
 void shell_add_word(struct buf *line, const char *word);
 void shell_add_words(struct buf *line, const char *const *words, size_t count);
+/* Appends words that are one text, with blanks between two; NULL has none. */
+void shell_add_each(struct buf *line, const char *text);
 /* Returns the quoted name or path for a command in a message, or NAME if it is too long. No command
  * takes it for an option: "./-rf.ptx". */
 enum { SHELL_WORD = 256 };

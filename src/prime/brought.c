@@ -509,13 +509,8 @@ static void take_choice(const struct choice *choice, struct jw_together *togethe
 {
 	const struct member *first = &choice->members[0];
 
-	for (size_t i = 0; i < together->count; i++) {
-		const char *version = choice->members[i].chosen->version;
-
-		together->versions[i] =
-			arena_printf(together, "%.*s",
-						 (int)(choice->label ? strcspn(version, "+") : strlen(version)), version);
-	}
+	for (size_t i = 0; i < together->count; i++)
+		together->versions[i] = arena_string(together, choice->members[i].chosen->version);
 	together->options = pip_options_of(together, first->shelf->name, first->chosen);
 	together->beside = join_beside(choice);
 	together->found = true;

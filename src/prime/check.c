@@ -233,31 +233,30 @@ static int by_seconds(const void *a, const void *b)
  * another build. */
 static char *cure_of(struct jw_check_result *result, const struct jw_check_failing *failing)
 {
-	const struct jw_driver *asked = &result->driver;
-	char text[512], driver[JW_DRIVER_OPTION], compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
+	char driver[JW_DRIVER_OPTION], compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
 
 	(void)jw_target_sm(sm, failing->target);
-	if (failing->package && failing->runs)
-		(void)text_format(text, sizeof text, "install %s==%s", failing->package, failing->runs);
-	else if (failing->needs.cuda)
-		(void)text_format(text, sizeof text, "install driver %s or a newer one",
-						  jw_driver_text(driver, &failing->needs));
-	else if (failing->refused)
-		(void)text_format(text, sizeof text, "install another release of the package");
-	else if (failing->package && (!failing->listed || failing->unexamined))
-		(void)text_format(text, sizeof text,
-						  "find a release that runs: “jitwarm which --target %s%s %s --ask”", sm,
-						  jw_driver_option(driver, asked), failing->package);
-	else
-		(void)text_format(text, sizeof text, "use a build that has -gencode arch=%s,code=%s",
-						  jw_target_compute(compute, failing->target), sm);
-	return arena_string(result, text);
+	if (failing->install)
+		return arena_printf(result, "install %s %s instead: “%s”", failing->package, failing->runs,
+							failing->install);
+	if (failing->needs.cuda)
+		return arena_printf(result, "install driver %s or a newer one",
+							jw_driver_text(driver, &failing->needs));
+	if (failing->refused)
+		return arena_printf(result, "install another release of the package");
+	if (failing->package && (!failing->listed || failing->unexamined))
+		return arena_printf(result,
+							"find a release that runs: “jitwarm which --target %s%s %s --ask”", sm,
+							jw_driver_option(driver, &result->driver), failing->package);
+	return arena_printf(result, "use a build that has -gencode arch=%s,code=%s",
+						jw_target_compute(compute, failing->target), sm);
 }
 
 /* Sets for each failing file its package by pip's name (NULL for conda's, which pip's indexes do
- * not know), the release of it that runs, and the cure in words. No release cures what the driver
- * has refused. */
-static void add_cures(const struct jw_found *found, struct jw_check_result *result)
+ * not know), the release of it that runs with its command, and the cure in words. No release cures
+ * what the driver has refused. */
+static void add_cures(const struct jw_found *found, const char *state_dir,
+					  struct jw_check_result *result)
 {
 	char own[JW_PYTHON_VERSION], name[PACKAGE_MAX_NAME];
 	const char *python = result->failing_count && jw_environment_python(own) ? own : NULL;
@@ -279,11 +278,16 @@ static void add_cures(const struct jw_found *found, struct jw_check_result *resu
 			failing->listed = same->listed;
 			failing->unexamined = same->unexamined;
 			failing->runs = same->runs;
-		} else if (named && jw_which_cure(name, failing->file, failing->target, &result->driver,
-										  python, &cure)) {
+			failing->install = same->install;
+		} else if (named && jw_which_cure(&(struct jw_which_options){.package = name,
+																	 .target = failing->target,
+																	 .driver = result->driver,
+																	 .python = python},
+										  failing->file, state_dir, &cure)) {
 			failing->listed = cure.listed;
 			failing->unexamined = cure.unexamined;
 			failing->runs = arena_string(result, cure.version);
+			failing->install = arena_string(result, cure.install);
 			jw_cure_free(&cure);
 		}
 	}
@@ -464,7 +468,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	if (options->store && checked->here)
 		reuse_would_restore(options->system, plan, &options->cancel);
 	summarise(plan, options, checked);
-	add_cures(request.found, checked);
+	add_cures(request.found, request.state_dir, checked);
 	/* Each of the machines has one of the GPUs. */
 	for (size_t i = 0;
 		 options->driver && checked->verdict == JW_VERDICT_COLD && i < checked->gpu_count; i++)

@@ -13,6 +13,7 @@
 #include "find/marker.h"
 #include "find/pip.h"
 #include "os/file.h"
+#include "os/shell.h"
 #include "prime/brought.h"
 
 /* Judges one release of the named package, with what it brings along. */
@@ -219,14 +220,14 @@ static unsigned rank_in(const struct jw_which *which, size_t at)
 			   : rank;
 }
 
-/* Finds the release to install, with `declared` also among builds. */
-static void advise(struct jw_which *which, bool declared)
+/* Finds the release to install. */
+static void advise(struct jw_which *which)
 {
 	unsigned best = UINT_MAX;
 
 	which->advised = NULL;
 	for (size_t i = 0; i < which->count; i++) {
-		if ((declared || !which->releases[i].declared_by) && rank_in(which, i) < best) {
+		if (rank_in(which, i) < best) {
 			best = rank_in(which, i);
 			which->advised = &which->releases[i];
 		}
@@ -300,7 +301,7 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 		result = infer_from_all(err, options, which);
 	else if (!result && unknown)
 		infer_answers(which);
-	advise(which, true);
+	advise(which);
 	if (!options->version)
 		find_unexamined(which);
 	question_free(question);
@@ -328,6 +329,31 @@ const struct jw_which_release *jw_which_common(const struct jw_which *answers, s
 		}
 	}
 	return common;
+}
+
+char *jw_which_install(const struct jw_which *which, const struct jw_which_release *release,
+					   const char *install)
+{
+	/* The label of another index stays: pip takes an installed 2.7.1 from PyPI for “==2.7.1”. */
+	const bool plain = release->declared_by && !release->options;
+	const size_t length = strcspn(release->version, plain ? "+" : "");
+	struct buf command = BUF_MAX(UINT16_MAX);
+	bool labelled = false;
+	char *text;
+
+	/* pip takes “2.7.1+cu118” for “==2.7.1”, if the index has both. */
+	for (size_t i = 0; !release->declared_by && i < which->count; i++)
+		labelled = labelled || (!which->releases[i].declared_by &&
+								version_is_build_of(which->releases[i].version, release->version));
+	text = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", install, (int)length, release->version);
+	buf_add(&command, "pip install");
+	shell_add_word(&command, text);
+	shell_add_each(&command, release->beside);
+	shell_add_each(&command, release->options);
+	mem_free(text);
+	text = mem_string(buf_text(&command));
+	buf_free(&command);
+	return text;
 }
 
 char *jw_which_nearest(const char *package)
@@ -418,32 +444,39 @@ struct jw_which *jw_which_before(const char *file, struct jw_target target,
 	return NULL;
 }
 
-bool jw_which_cure(const char *package, const char *file, struct jw_target target,
-				   const struct jw_driver *driver, const char *python, struct jw_cure *ret_cure)
+bool jw_which_cure(const struct jw_which_options *question, const char *file, const char *state_dir,
+				   struct jw_cure *ret_cure)
 {
 	char name[PACKAGE_MAX_NAME], own[MAX_VERSION];
-	struct jw_which_options options = {.package = package,
-									   .target = target,
-									   .driver = *driver,
-									   .platform = jw_which_own_platform(),
-									   .python = python};
+	struct jw_which_options options = *question;
+	struct jw_asked *asked;
 	struct jw_which *which;
-	const char *version;
 	struct jw_error why;
+	int result;
 
-	if (!package && !read_wheel_name(file, name, own, &options.platform))
+	options.platform = jw_which_own_platform();
+	if (!options.package && !read_wheel_name(file, name, own, &options.platform))
 		return false;
-	options.package = package ? package : name;
-	if (jw_which(&why, &options, &which)) {
-		*ret_cure = (struct jw_cure){.package = mem_string(options.package)};
-		if (why.code != JW_ERR_NOT_FOUND)
-			jw_cure_free(ret_cure);
-		return why.code == JW_ERR_NOT_FOUND;
+	options.package = options.package ? options.package : name;
+	asked = jw_asked_kept(&(struct jw_ask_options){
+		.package = options.package, .platform = options.platform, .state_dir = state_dir});
+	if (asked) {
+		options.index = jw_asked_index(asked);
+		options.list = jw_asked_text(asked);
 	}
-	advise(which, false);
-	version = which->advised ? which->advised->version : NULL;
-	*ret_cure = (struct jw_cure){mem_string(which->package), true,
-								 version ? mem_string(version) : NULL, which->unexamined > 0};
+	result = jw_which(&why, &options, &which);
+	jw_asked_close(asked);
+	if (result && why.code != JW_ERR_NOT_FOUND)
+		return false;
+	*ret_cure = (struct jw_cure){.package = mem_string(result ? options.package : which->package)};
+	if (result)
+		return true;
+	ret_cure->listed = true;
+	ret_cure->unexamined = which->unexamined > 0;
+	if (which->advised) {
+		ret_cure->version = mem_string(which->advised->version);
+		ret_cure->install = jw_which_install(which, which->advised, which->package);
+	}
 	jw_result_free(which);
 	return true;
 }
@@ -452,6 +485,7 @@ void jw_cure_free(struct jw_cure *cure)
 {
 	mem_free(cure->package);
 	mem_free(cure->version);
+	mem_free(cure->install);
 	*cure = (struct jw_cure){.package = NULL};
 }
 
@@ -462,8 +496,10 @@ static void add_requirement(struct jw_which_names *names, const char *line,
 {
 	char *text = mem_string_n(line, strcspn(line, "\n")), *end = strstr(text, " --"), *marker;
 
-	if (end)
+	if (end) {
+		names->hashed = names->hashed || text_starts(end, " --hash");
 		*end = '\0';
+	}
 	if ((marker = strchr(text, ';')))
 		*marker++ = '\0';
 	for (end = text + strlen(text); end > text && text_is_blank((unsigned char)end[-1]);)

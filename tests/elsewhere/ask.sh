@@ -117,6 +117,10 @@ kept() {
 }
 kept --target sm_86 grown
 is "the kept answer" 1 0 "grown from ${site#http://}/sized/simple on sm_86" "1.9 – 1.0" "pip install grown==1.9" "jitwarm asked ${site#http://}/sized/simple on 20" "To ask the index again: jitwarm which --target sm_86 grown --ask"
+cp -r state scanned
+JITWARM_STATE=$scratch/scanned timeout 60 "$jitwarm" scan --target sm_86 http/packages/grown/grown-1.15-*.whl >out 2>err
+got=$?
+is "the kept answer as the cure of a wheel that fails" 2 0 "Newest grown that runs: pip install grown==1.9"
 kept --target sm_86 --json grown torch
 is "a kept answer beside one of the list" 1 0
 python3 -c 'import json; d = json.load(open("out")); assert [(a["package"], a["index"] == "PyPI") for a in d["answers"]] == [("grown", False), ("torch", True)], d' || fail "--json: $(cat out)"

@@ -33,6 +33,18 @@ TEST(words_for_a_posix_shell)
 	expect_quoted("=ls", false, " '=ls'");
 }
 
+TEST(words_of_one_text)
+{
+	struct buf line = BUF_MAX(1000);
+
+	shell_add_each(&line, NULL);
+	shell_add_each(&line, " ");
+	assert_int_equal(line.size, 0);
+	shell_add_each(&line, "  --index-url https://a.example/whl  b==1");
+	assert_string_equal(buf_text(&line), " --index-url https://a.example/whl b==1");
+	buf_free(&line);
+}
+
 #ifndef _WIN32
 /* Each shell that is here reads every byte as it is, also where it has a meaning. */
 TEST(what_shells_read)

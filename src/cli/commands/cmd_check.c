@@ -99,14 +99,17 @@ static const struct json_field failing_fields[] = {
 	JSON(struct jw_check_failing, cause,
 		 "the cause, in one line: `toolkit 13.2 requires driver 580 (CUDA 13.0) or newer`"),
 	JSON(struct jw_check_failing, cure,
-		 "what to do, in one line: `install torch==2.7.1`, install a driver, ask an index for "
-		 "another release, or use another build"),
+		 "what to do, in one line: install a release or a driver, ask an index for another "
+		 "release, or use another build"),
 	JSON(struct jw_check_failing, package,
 		 "the package that installed the file; missing for conda's packages, or if the driver has "
 		 "refused the file's code",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_check_failing, runs,
-		 "the newest release of that package on PyPI that runs on the GPU under this driver",
+		 "the newest release of that package that runs on the GPU under this driver, as `which` "
+		 "advises it",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_check_failing, install, "the command that installs this release",
 		 .presence = JSON_UNLESS_NULL),
 	{0},
 };

@@ -160,6 +160,7 @@ struct which_together {
 	size_t count;
 	char *options;
 	char *excluding[2];
+	bool beside; /* some of them are not in question, but needed beside the others */
 };
 
 static const struct json_field together_fields[] = {
@@ -183,6 +184,8 @@ struct which_run {
 	struct cli *cli;
 	struct gpu_targets gpus;
 	const char *file; /* the list of -r, whose packages are in question; or NULL */
+	bool hashed;      /* it has hashes */
+	bool has_others;  /* it has lines without an answer */
 	bool asks;        /* --ask */
 	const struct wheel_platform *for_platform;
 	bool from_list; /* an answer comes from the program's list */
@@ -582,19 +585,6 @@ static size_t next_word_length(const char **at)
 	return strcspn(*at, " ");
 }
 
-/* Appends words that have a blank between two; NULL has none. */
-static void add_words(struct buf *command, const char *words)
-{
-	const char *at = words ? words : "";
-
-	for (size_t length; (length = next_word_length(&at)); at += length) {
-		char *word = mem_string_n(at, length);
-
-		shell_add_word(command, word);
-		mem_free(word);
-	}
-}
-
 /* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
  * on so many GPUs. */
 static void print_install(const struct which_run *run, const struct wanted *wanted,
@@ -605,12 +595,8 @@ static void print_install(const struct which_run *run, const struct wanted *want
 	const bool compiles = release->answer == JW_WHICH_COMPILES;
 	const char *at = release->beside ? release->beside : "";
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	bool labelled = false;
-	char text[128], *requirement;
+	char text[128], *install;
 
-	for (size_t i = 0; !release->declared_by && i < which->count; i++)
-		labelled = labelled || (!which->releases[i].declared_by &&
-								version_is_build_of(which->releases[i].version, release->version));
 	if (gpus > 1)
 		(void)text_format(text, sizeof text,
 						  compiles ? "Newest that runs on all %zu GPUs, after compiling: "
@@ -626,14 +612,9 @@ static void print_install(const struct which_run *run, const struct wanted *want
 	for (size_t length; (length = next_word_length(&at)); at += length)
 		output_line(out, STYLE_PLAIN, "pip takes the newest %.*s, which fails here; %.*s runs.",
 					(int)strcspn(at, "="), at, (int)length, at);
-	requirement = mem_printf(labelled ? "%s===%.*s" : "%s==%.*s", wanted->install,
-							 public_length(release), release->version);
-	buf_add(&command, "pip");
-	shell_add_word(&command, "install");
-	shell_add_word(&command, requirement);
-	add_words(&command, release->beside);
-	add_words(&command, release->options);
-	mem_free(requirement);
+	install = jw_which_install(which, release, wanted->install);
+	buf_add(&command, "%s", install);
+	mem_free(install);
 	next_step(out, STYLE_GOOD, text, &command);
 }
 
@@ -1300,6 +1281,10 @@ static void print_together(const struct which_run *run, const struct which_toget
 	const struct output *out = &run->cli->out;
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char gpu[GPUS_MARKETED], text[GPUS_MARKETED + 32] = "For all of them: ";
+	/* A list of pip's has other packages, too. pip refuses a requirement without a hash beside it,
+	 * if it has hashes, and takes all packages of a command from one index. */
+	const bool list = run->file && text_ends(run->file, ".txt"),
+			   whole = list && (run->hashed ? !together->beside : !together->options);
 
 	(void)gpu_targets_marketed(gpu, out, together->target, run->cli->system);
 	if (together->excluding[0])
@@ -1309,17 +1294,23 @@ static void print_together(const struct which_run *run, const struct which_toget
 	if (!together->count)
 		return;
 	buf_add(&command, "pip install");
-	/* A list of pip's has other packages, too. */
-	if (run->file && text_ends(run->file, ".txt")) {
+	if (whole) {
 		buf_add(&command, " -r");
 		shell_add_word(&command, run->file);
 	}
-	for (size_t i = 0; i < together->count; i++)
-		shell_add_word(&command, together->requirements[i]);
-	add_words(&command, together->options);
+	if (!whole || !run->hashed)
+		shell_add_words(&command, (const char *const *)together->requirements, together->count);
+	shell_add_each(&command, together->options);
 	if (run->together_count > 1)
 		(void)text_format(text, sizeof text, "For all of them on %s: ", gpu);
 	next_step(out, STYLE_GOOD, text, &command);
+	if (list && !whole && !run->hashed && run->has_others) {
+		command = BUF_MAX(NEXT_STEP_MAX);
+		buf_add(&command, "pip install");
+		buf_add(&command, " -r");
+		shell_add_word(&command, run->file);
+		next_step(out, STYLE_GOOD, "Then the other packages: ", &command);
+	}
 }
 
 /* Chooses releases of several packages that fit together, for each GPU. */
@@ -1344,6 +1335,7 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 		run->together_count++;
 		row->target = run->gpus.targets[i];
 		row->options = together->options;
+		row->beside = together->beside;
 		for (size_t k = 0; together->found && k < count; k++)
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
 							 arena_printf(run, "%s==%s", all[k].install, together->versions[k]));
@@ -1393,6 +1385,7 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 		lacking = why.code == JW_ERR_NOT_FOUND;
 		listed = run->asks || run->count > before;
 		run->count = before;
+		run->has_others = run->has_others || (lacking && run->file);
 		if (lacking)
 			arena_add_string(run, &run->unlisted, &run->unlisted_count, SIZE_MAX, packages[i]);
 		if (lacking && !listed && run->file) {
@@ -1525,6 +1518,8 @@ static int which_packages(struct jw_error *err, struct which_run *run, const cha
 		arena_join(run, names);
 		packages = (const char *const *)names->items;
 		count = names->count;
+		run->hashed = names->hashed;
+		run->has_others = names->left_out;
 		if (names->left_out)
 			output_note(
 				&cli->out,

@@ -16,7 +16,13 @@ for name, version, tags, targets in [("torch", "2.9.0", "cp312-cp312-manylinux_2
         wheel.writestr(f"{name}-{version}.dist-info/METADATA", f"Name: {name}\nVersion: {version}\n")
         wheel.writestr(f"{name}-{version}.dist-info/RECORD", f"{name}/lib.so,,\n")
 PYTHON
-cure="torch 2.7.1 is the newest on PyPI that runs on this GPU: pip install torch==2.7.1"
+# advice WORD...: the command that which prints for the same question
+# shellcheck disable=SC2086
+advice() {
+	$JITWARM which "$@" | sed -n 's/^Newest that runs: //p'
+}
+cure="Newest torch that runs: $(advice --target gtx1080 --platform linux torch)"
+[[ $cure == *"pip install torch==2.14.1+cu126 --index-url "* ]] || fail "which advises something else: $cure"
 
 # A wheel is named by its file.
 for command in scan lint; do
@@ -33,8 +39,8 @@ for command in scan lint; do
 done
 # The driver calls for an older release; for several GPUs, each has its own.
 snapshot run 2 scan --target gtx1080,k80 --driver 470 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
-out_has "that runs on sm_61 (gtx1080): pip install torch=="
-out_has "that runs on sm_37 (K80): pip install torch=="
+out_has "Newest torch that runs on sm_61 (gtx1080): $(advice --target gtx1080 --platform linux --driver 470 torch)"
+out_has "Newest torch that runs on sm_37 (K80): $(advice --target k80 --platform linux --driver 470 torch)"
 snapshot run 2 scan --json --target gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 json 'd["schema"]'
 
@@ -46,6 +52,7 @@ python3 -m zipfile -e torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl "$site"
 python3 -m zipfile -e unlisted-1.0-cp312-cp312-linux_x86_64.whl "$site"
 export VIRTUAL_ENV=$work/env
 run 2 check
+cure="Newest torch that runs: $(advice torch)"
 out_has "$cure"
 out_has "jitwarm's list of releases lacks unlisted; find a release that runs on sm_61 (GTX 10): jitwarm which unlisted --ask"
 [[ $(grep -c "pip install" "$out") == 1 ]] || fail "not one cure"
@@ -59,11 +66,12 @@ json '"which --target sm_61 --driver 12.2 unlisted --ask" in d["failing"][1]["cu
 run 2 check torch
 out_has "$cure"
 run 2 check --json
-json '[(f["package"], f.get("runs"), f["cure"]) for f in d["failing"]] == [("torch", "2.7.1", "install torch==2.7.1"), ("unlisted", None, "find a release that runs: “jitwarm which --target sm_61 --driver 550.200.01 unlisted --ask”")]'
+install=${cure#*: }
+json "[(f['package'], f.get('runs'), f.get('install'), f['cure']) for f in d['failing']] == [('torch', '2.14.1+cu126', '$install', 'install torch 2.14.1+cu126 instead: “$install”'), ('unlisted', None, None, 'find a release that runs: “jitwarm which --target sm_61 --driver 550.200.01 unlisted --ask”')]"
 snapshot run 2 status
 out_has "$cure"
 snapshot run 2 doctor
-out_has "install torch 2.7.1, the newest on PyPI that runs on this GPU and driver (“pip install torch==2.7.1”)"
+out_has "install the newest torch that runs on this GPU and driver: “$install”"
 # If no release that fits the Python runs, doctor names the command that shows why; older releases of vllm are not examined.
 rm -r "$site"/torch* "$site"/unlisted*
 python3 -m zipfile -e vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl "$site"
@@ -90,4 +98,4 @@ for command in check status doctor; do
 	out_lacks "jitwarm which"
 done
 snapshot run 2 check --json
-json '[("package" in f, f["cure"]) for f in d["failing"]] == [(False, "use a build that has -gencode arch=compute_61,code=sm_61")]'
+json '[("package" in f, f["cure"].split(":")[0]) for f in d["failing"]] == [(False, "use a build that has -gencode arch=compute_61,code=sm_61")]'

@@ -77,7 +77,7 @@ out_has "sm_86 (RTX 30), all together: up to 9 modules ("
 printf '.version 8.4\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n' >new.ptx
 snapshot run 2 scan --target rtx20,rtx30,rtx40,rtx50 --driver 520 new.ptx
 err_one_line
-err_has "sm_120 (RTX 50): driver 520 (CUDA 11.8) does not run sm_120, which needs driver 570 (CUDA 12.8) or newer"
+err_has "RTX 50: driver 520 (CUDA 11.8) does not run sm_120, which needs driver 570 (CUDA 12.8) or newer"
 out_has "sm_86 (RTX 30): programs fail with driver 455 to 545; with driver 550: 1 module to compile"
 out_has "sm_89 (RTX 40): programs fail with driver 520 to 545; with driver 550: 1 module to compile"
 out_lacks "sm_120"

@@ -9,7 +9,7 @@ out_has "  cu126  2.14.1 – 2.6.0  run, by PyTorch's build script"
 out_has "– 2.8.0  "
 out_has "fail: no code for sm_61"
 out_has "         2.7.1 – "
-out_has "Newest that runs: pip install torch==2.14.1 --index-url https://download.pytorch.org/whl/cu126"
+out_has "Newest that runs: pip install torch==2.14.1+cu126 --index-url https://download.pytorch.org/whl/cu126"
 out_lacks "PyTorch's own index has builds"
 out_has "jitwarm's list is of 20"
 out_has "newer releases: jitwarm which --target gtx1080 torch --ask"
@@ -17,7 +17,7 @@ run 1 which --target rtx3070 --driver 550 torch
 out_has "RTX 3070 (sm_86), driver 550 (CUDA 12.4)"
 out_has "– 2.11.0  "
 out_has "fail: they need driver 580"
-out_has "pip install torch==2.14.1 --index-url https://download.pytorch.org/whl/cu126"
+out_has "pip install torch==2.14.1+cu126 --index-url https://download.pytorch.org/whl/cu126"
 snapshot run 0 which --target rtx3070 --driver 580 torch
 out_lacks "need driver"
 
@@ -64,7 +64,7 @@ run 1 which --platform windows --target rtx5090 --python 3.12 torch
 out_has "torch on RTX 5090 (sm_120), newest driver, Windows x86-64, Python 3.12"
 out_has "have no device code: they run on the CPU, unless they make code while they run"
 out_has "  cu132  2.15.0 – "
-out_has "pip install torch==2.15.0 --index-url https://download.pytorch.org/whl/cu132"
+out_has "pip install torch==2.15.0+cu132 --index-url https://download.pytorch.org/whl/cu132"
 # A build says nothing of its parts, so it is not advised instead of the wheel on PyPI that lacks one.
 run 0 which --target rtx2080ti --platform linux torch
 out_has "  PyPI  2.15.0"
@@ -77,7 +77,7 @@ run 1 which --target gtx1080 --platform linux torch==2.8.0
 out_has "  PyPI   2.8.0  fails: no code for sm_61"
 out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
 out_has "  cu126  2.8.0  runs, by PyTorch's build script"
-out_has "To install this release: pip install torch==2.8.0 --index-url https://download.pytorch.org/whl/cu126"
+out_has "To install this release: pip install torch==2.8.0+cu126 --index-url https://download.pytorch.org/whl/cu126"
 # Rows for other Pythons say nothing of the builds below them.
 run "0|1" which --target a100 --platform linux --python 3.9 torch
 out_has "need another Python; 1.7.0 needs 3.6 to 3.8"
@@ -88,7 +88,7 @@ run 0 which --target gtx1080 --platform linux torch===2.8.0+cu126
 [[ $(grep -c '^  ' "$out") == 1 ]] || fail "more than one row"
 run 2 which --target gtx1080 --platform linux torch==2.8.0+cu128
 out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
-out_has "Newest that runs: pip install torch==2.14.1 --index-url"
+out_has "Newest that runs: pip install torch==2.14.1+cu126 --index-url"
 run 3 which --target gtx1080 --platform windows torch==2.8.0+cu999
 err_has "jitwarm's list has no release 2.8.0+cu999 of torch"
 run 0 which --target gtx1080 --platform linux torch==2.7.0
@@ -97,7 +97,7 @@ out_has "  cu118  2.7.0            runs, by PyTorch's build script"
 run 2 which --target rtx5090 --platform linux "torch>=2.0,<2.3"
 out_lacks "cu118"
 run 1 which --target rtx5090 --driver 570.124 --platform linux torchvision
-out_has "Newest that runs: pip install torchvision==0.26.0 --index-url https://download.pytorch.org/whl/cu128"
+out_has "Newest that runs: pip install torchvision==0.26.0+cu128 --index-url https://download.pytorch.org/whl/cu128"
 run 1 which --target gtx1080 --platform linux --json torch
 json 'd["answers"][0]["newest"] == "2.14.1+cu126"'
 json '[(r["answer"], r["declared_by"], r["options"], "file" in r or "library" in r) for r in d["answers"][0]["releases"] if r["version"] == "2.14.1+cu126"] == [("runs", "PyTorch", "--index-url https://download.pytorch.org/whl/cu126", False)]'
@@ -263,7 +263,7 @@ out_empty
 err_has "jitwarm: warning: scipy: not in jitwarm's list;"
 # Several GPUs have a release for all of them.
 run 1 which --target gtx1080ti,a100 --platform linux torch
-out_has "Newest that runs on all 2 GPUs: pip install torch==2.14.1 --index-url https://download.pytorch.org/whl/cu126"
+out_has "Newest that runs on all 2 GPUs: pip install torch==2.14.1+cu126 --index-url https://download.pytorch.org/whl/cu126"
 run 1 which --target gtx1080ti,a100 --platform linux --json torch
 json '[a["newest_on_all"] for a in d["answers"]] == ["2.14.1+cu126"] * 2'
 run 2 which --target gtx1080ti,rtx5090 --platform linux triton
@@ -366,7 +366,7 @@ done
 run 1 which --target gtx1080 --platform linux "torch[opt-einsum] == 2.8.0"
 out_has "torch on GTX 1080 (sm_61)"
 out_has "  PyPI   2.8.0  fails: no code for sm_61"
-out_has "pip install 'torch[opt-einsum]==2.8.0' --index-url"
+out_has "pip install 'torch[opt-einsum]==2.8.0+cu126' --index-url"
 for names in "jax[cuda12]=jax-cuda12-plugin" "jax[k8s,cuda13-local]=jax-cuda13-plugin" "JAX [cuda]=jax-cuda12-plugin" "jaxlib[cuda12_pip]=jax-cuda12-plugin" "cupy[cuda13x]=cupy-cuda13x"; do
 	snapshot run "0|1" which --target h100 --platform linux "${names%=*}"
 	out_has "${names#*=} from PyPI on "
@@ -391,7 +391,7 @@ out_has "nvidia-cudnn-cu12==9.10.2.21 runs."
 snapshot run "0|1" which --target v100 --platform linux --json "onnxruntime-gpu[cuda, cudnn]==1.23.2"
 json '[r["beside"] for r in d["answers"][0]["releases"]] == ["nvidia-cudnn-cu12==9.10.2.21"]'
 snapshot run "0|1" which --target rtx3070 --driver 550 --platform linux "torch[opt-einsum]"
-out_has "pip install 'torch[opt-einsum]==2.14.1' --index-url"
+out_has "pip install 'torch[opt-einsum]==2.14.1+cu126' --index-url"
 run 3 which --target h100 "jax[k8s]"
 err_has "jax: not in jitwarm's list; did you mean jax-cuda12-plugin?"
 printf 'jax[cuda12] >= 0.4\n' >requirements.txt
@@ -439,6 +439,14 @@ out_lacks "triton"
 printf 'torch>=2.1\nbitsandbytes\ntorchvision ; platform_system == "Linux"\nnumpy\n' >requirements.txt
 run 1 which --target gtx1080 --platform linux -r requirements.txt
 out_has "For all of them: pip install -r requirements.txt torch==2.7.1 bitsandbytes==0.50.2 torchvision==0.22.1"
+# pip takes all packages of one command from one index, and refuses a requirement without a hash beside those that have one.
+printf 'torch\ntorchvision\nsix\n' >requirements.txt
+run 1 which --target gtx1080 --platform linux -r requirements.txt
+out_has "For all of them: pip install torch==2.13.0+cu126 torchvision==0.28.0+cu126 --index-url https://download.pytorch.org/whl/cu126"
+out_has "Then the other packages: pip install -r requirements.txt"
+printf 'torch==2.7.1 --hash=sha256:%064d\nxgboost==3.2.0 --hash=sha256:%064d\n' 1 2 >requirements.txt
+run 0 which --target gtx1080 --platform linux -r requirements.txt
+grep -q "^For all of them: pip install -r requirements.txt$" "$out" || fail "not the list alone"
 run 1 which --target rtx3070 --driver 550 --platform linux torchvision bitsandbytes
 out_has "For all of them: pip install torchvision==0.25.0 bitsandbytes==0.50.2" # torchvision pins torch 2.10.0
 run 2 which --target gtx1080 --platform linux torch==2.6.0 bitsandbytes torchvision==0.22.1
@@ -447,14 +455,14 @@ out_lacks "For all"
 run 2 which --target gtx1080 --platform linux --json torch==2.6.0 torchvision==0.22.1
 json 'd["together"] == [{"target": "sm_61", "package": "torch==2.6.0", "excludes": "torchvision==0.22.1"}]'
 run 1 which --target gtx1080,rtx4090 --platform linux --json torch torchvision
-json '[(t["target"], t["requirements"][0], t.get("options")) for t in d["together"]] == [("sm_61", "torch==2.13.0", "--index-url https://download.pytorch.org/whl/cu126"), ("sm_89", "torch==2.15.0", None)]'
+json '[(t["target"], t["requirements"][0], t.get("options")) for t in d["together"]] == [("sm_61", "torch==2.13.0+cu126", "--index-url https://download.pytorch.org/whl/cu126"), ("sm_89", "torch==2.15.0", None)]'
 # One command installs builds from one index; a package that is on PyPI alone keeps the others there.
 run 1 which --target gtx1080 --platform linux torch torchvision
-out_has "For all of them: pip install torch==2.13.0 torchvision==0.28.0 --index-url https://download.pytorch.org/whl/cu126"
+out_has "For all of them: pip install torch==2.13.0+cu126 torchvision==0.28.0+cu126 --index-url https://download.pytorch.org/whl/cu126"
 run 1 which --target gtx1080 --platform linux torch xgboost
 out_has "For all of them: pip install torch==2.7.1 xgboost==3.2.0"
 run 1 which --target rtx5090 --platform windows torch torchvision
-grep -q "For all of them: pip install torch==[0-9.]* torchvision==[0-9.]* --index-url" "$out" || fail "builds for the CPU"
+grep -q "For all of them: pip install torch==[0-9.]*+cu[0-9]* torchvision==[0-9.]*+cu[0-9]* --index-url" "$out" || fail "builds for the CPU"
 run "1|2" which --target gtx1080 --platform linux triton torch
 out_lacks "exclude each other"
 out_lacks "For all of them"
