@@ -102,26 +102,6 @@ static void note_pci(const struct os_pci_device *pci, size_t count, struct jw_sy
 	system->example_driver = jw_driver_example(&target, 1);
 }
 
-/* Adds what to do, if a part of the driver or a GPU shows it. */
-static void explain_no_driver(const struct jw_error *why, struct jw_system *system)
-{
-	struct os_pci_device pci[MAX_PCI];
-	const char *hint = "";
-	size_t count = 0;
-
-	if (os_pci_gpus(NULL, pci, MAX_PCI, &count))
-		count = 0;
-	note_pci(pci, count, system);
-	if (os_is_wsl())
-		hint = "; in WSL, install or update the Windows driver, which brings libcuda.so.1";
-	else if (has_device_file())
-		hint = "; but the driver's kernel module is here: a container needs --gpus all and "
-			   "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
-	else if (count)
-		hint = "; but an NVIDIA GPU is here: install NVIDIA's driver";
-	(void)text_format(system->why_none, sizeof system->why_none, "%.300s%s", why->message, hint);
-}
-
 /* If nothing hides devices from programs, they see the GPUs that the system lists. False if one is
  * unknown. */
 static bool guess_gpus(const struct known_gpus_key *key, struct jw_system *system)
@@ -214,37 +194,6 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	return 0;
 }
 
-/* Finds settings with which programs do not use a cache, even a warm one. */
-static void judge_settings(struct jw_cache_info *cache)
-{
-	if (cache->disabled)
-		TEXT_COPY(cache->why_useless,
-				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
-				  "first");
-	else if (!cache->path)
-		TEXT_COPY(cache->why_useless,
-				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
-	else if (!cache->usable)
-		/* The directory's warning comes last. */
-		TEXT_COPY(cache->why_useless, cache->warning_count
-										  ? cache->warnings[cache->warning_count - 1]
-										  : "the driver cannot use its cache");
-}
-
-static void judge_forced(const struct jw_system_options *options, struct jw_cache_info *cache)
-{
-	char text[256];
-
-	(void)text_format(
-		text, sizeof text,
-		"%s=1: the driver compiles everything at every start and never reads its cache; "
-		"a warm cache cannot help until it is unset",
-		cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
-	mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MAX_WARNINGS, text);
-	if (!options->cache_dir && !cache->disabled)
-		TEXT_COPY(cache->why_useless, text);
-}
-
 /* Completes the settings, which depend on the driver and its GPUs. */
 static void settle_settings(const struct jw_system_options *options, struct jw_system *system)
 {
@@ -262,13 +211,37 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	if (!cache->now.limit_set)
 		cache->now.limit_bytes = limit;
 	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
-	if (!options->cache_dir)
-		judge_settings(cache);
+	if (!options->cache_dir) {
+		/* Find settings with which programs do not use a cache, even a warm one. */
+		if (cache->disabled)
+			TEXT_COPY(
+				cache->why_useless,
+				"CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
+				"first");
+		else if (!cache->path)
+			TEXT_COPY(cache->why_useless,
+					  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
+		else if (!cache->usable)
+			/* The directory's warning comes last. */
+			TEXT_COPY(cache->why_useless, cache->warning_count
+											  ? cache->warnings[cache->warning_count - 1]
+											  : "the driver cannot use its cache");
+	}
 	cache->force_ptx_jit = cache->force_ptx_jit || (cache->force_jit && branch->force_jit);
 	cache->reads = (cache->reads || (cache->no_compiler && cache->usable)) && !cache->disabled &&
 				   !cache->force_ptx_jit;
-	if (cache->force_ptx_jit)
-		judge_forced(options, cache);
+	if (cache->force_ptx_jit) {
+		char text[256];
+
+		(void)text_format(
+			text, sizeof text,
+			"%s=1: the driver compiles everything at every start and never reads its cache; "
+			"a warm cache cannot help until it is unset",
+			cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
+		mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MAX_WARNINGS, text);
+		if (!options->cache_dir && !cache->disabled)
+			TEXT_COPY(cache->why_useless, text);
+	}
 	if (cache->no_compiler)
 		TEXT_COPY(cache->why_useless,
 				  "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing: modules that "
@@ -395,7 +368,22 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 	int result;
 
 	if (os_find_driver(&why, &library)) {
-		explain_no_driver(&why, system);
+		struct os_pci_device pci[MAX_PCI];
+		const char *hint = "";
+		size_t count = 0;
+
+		/* Add what to do, if a part of the driver or a GPU shows it. */
+		if (os_pci_gpus(NULL, pci, MAX_PCI, &count))
+			count = 0;
+		note_pci(pci, count, system);
+		if (os_is_wsl())
+			hint = "; in WSL, install or update the Windows driver, which brings libcuda.so.1";
+		else if (has_device_file())
+			hint = "; but the driver's kernel module is here: a container needs --gpus all and "
+				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
+		else if (count)
+			hint = "; but an NVIDIA GPU is here: install NVIDIA's driver";
+		(void)text_format(system->why_none, sizeof system->why_none, "%.300s%s", why.message, hint);
 		return 0;
 	}
 	TEXT_COPY(system->driver.library, library);

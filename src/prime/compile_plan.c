@@ -33,26 +33,6 @@ static void begin_again(struct jw_prime_compiled *compiled)
 	compiled->failure_count = compiled->failed = compiled->refused = 0;
 }
 
-/* Runs without a known form: the driver fills the live cache itself, one worker at a time (several
- * could wipe it), and new entries are counted. */
-static int run_opaque(struct jw_error *err, struct run_setup *setup,
-					  struct jw_prime_result *outcome)
-{
-	struct jw_prime_compiled *compiled = &outcome->compile;
-	const char *cache = setup->system->cache.path;
-	uint64_t before = run_folder_count_entries(cache), after;
-	int result;
-
-	setup->live = NULL;
-	setup->workers = 1;
-	begin_again(compiled);
-	result = run_plan(err, setup, outcome);
-	after = run_folder_count_entries(cache);
-	compiled->compiled = after > before ? (size_t)(after - before) : 0;
-	compiled->opaque = true;
-	return result;
-}
-
 /* Checks that the cache can be written before anything is compiled. A lock that is held at the
  * moment is not an obstacle. */
 static int open_live(struct jw_error *err, const struct run_setup *setup,
@@ -204,8 +184,21 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 		begin_again(&outcome->compile);
 		result = run_known(why, setup, outcome);
 	}
-	if (!result && (!known || outcome->compile.opaque))
-		result = run_opaque(why, setup, outcome);
+	if (!result && (!known || outcome->compile.opaque)) {
+		/* Run without a known form: the driver fills the live cache itself, one worker at a time
+		 * (several could wipe it), and new entries are counted. */
+		struct jw_prime_compiled *compiled = &outcome->compile;
+		const char *cache = setup->system->cache.path;
+		uint64_t before = run_folder_count_entries(cache), after;
+
+		setup->live = NULL;
+		setup->workers = 1;
+		begin_again(compiled);
+		result = run_plan(why, setup, outcome);
+		after = run_folder_count_entries(cache);
+		compiled->compiled = after > before ? (size_t)(after - before) : 0;
+		compiled->opaque = true;
+	}
 	return result;
 }
 

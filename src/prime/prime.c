@@ -40,29 +40,6 @@ struct priming {
 
 /* ---- before the first step: impossible requests are refused before anything is read */
 
-static void describe_difference(const struct jw_system *system, const struct jw_compiler *compiler,
-								char inexact[1024])
-{
-	char driver[JW_DRIVER_TEXT];
-	bool hopper = false;
-
-	for (size_t i = 0; i < system->gpu_count; i++)
-		hopper = hopper || system->gpus[i].target.sm == 90;
-	(void)jw_driver_text(driver, &system->driver.version);
-	if (!compiler->exact)
-		(void)text_format(inexact, 1024,
-						  "%.700s belongs to CUDA %u.%u, which is older than driver %s: its code "
-						  "works, but is not the driver's own",
-						  compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10,
-						  driver);
-	/* Source: docs/internals/driver-cache.md, [1]. */
-	else if (hopper && system->driver.version.release[0] == 535)
-		(void)text_format(inexact, 1024,
-						  "on sm_90 driver %s writes an attribute that ptxas does not write: "
-						  "entries by ptxas differ from the driver's own in some bytes",
-						  driver);
-}
-
 /* Stands for the ptxas that find_compiler has not searched for. */
 static const char any_ptxas[] = "ptxas";
 
@@ -70,11 +47,27 @@ static const char any_ptxas[] = "ptxas";
 static int find_compiler(struct jw_error *err, struct priming *run)
 {
 	struct jw_prime_compile_options *how = &run->options.compile;
+	char driver[JW_DRIVER_TEXT];
+	bool hopper = false;
 
 	if (compiler_find(err, &run->system->driver.version,
 					  how->ptxas == any_ptxas ? NULL : how->ptxas, how->fetch, &run->compiler))
 		return -1;
-	describe_difference(run->system, &run->compiler, run->result->compile.inexact);
+	for (size_t i = 0; i < run->system->gpu_count; i++)
+		hopper = hopper || run->system->gpus[i].target.sm == 90;
+	(void)jw_driver_text(driver, &run->system->driver.version);
+	if (!run->compiler.exact)
+		(void)text_format(run->result->compile.inexact, 1024,
+						  "%.700s belongs to CUDA %u.%u, which is older than driver %s: its code "
+						  "works, but is not the driver's own",
+						  run->compiler.path, run->compiler.cuda / 1000,
+						  run->compiler.cuda % 1000 / 10, driver);
+	/* Source: docs/internals/driver-cache.md, [1]. */
+	else if (hopper && run->system->driver.version.release[0] == 535)
+		(void)text_format(run->result->compile.inexact, 1024,
+						  "on sm_90 driver %s writes an attribute that ptxas does not write: "
+						  "entries by ptxas differ from the driver's own in some bytes",
+						  driver);
 	how->ptxas = run->compiler.path;
 	return 0;
 }

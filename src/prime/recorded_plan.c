@@ -48,19 +48,6 @@ void recorded_keys_free(struct recorded_keys *keys)
 	buf_free(&keys->text);
 }
 
-static size_t targets_of_recording(const struct jw_recording *recording, struct jw_target *targets)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < recording->module_count; i++) {
-		const struct jw_target target = {.sm = recording->modules[i].target.sm};
-
-		if (recording->modules[i].file != JW_RECORDED_NO_FILE)
-			count = jw_target_add(targets, count, PLAN_MAX_TARGETS, target);
-	}
-	return count;
-}
-
 /* Plans the same files for the recorded machine. */
 static int plan_there(struct jw_error *err, const struct jw_recording *recording,
 					  const struct plan_request *request, struct plan **ret_plan)
@@ -68,10 +55,17 @@ static int plan_there(struct jw_error *err, const struct jw_recording *recording
 	struct jw_target targets[PLAN_MAX_TARGETS];
 	struct cache_profile profile = {.trust = JW_TRUST_CONFIRMED, .driver = recording->driver};
 	struct plan_request there = *request;
+	size_t count = 0;
 
 	TEXT_COPY(profile.stamp, recording->stamp);
 	there.targets = targets;
-	there.target_count = targets_of_recording(recording, targets);
+	for (size_t i = 0; i < recording->module_count; i++) {
+		const struct jw_target target = {.sm = recording->modules[i].target.sm};
+
+		if (recording->modules[i].file != JW_RECORDED_NO_FILE)
+			count = jw_target_add(targets, count, PLAN_MAX_TARGETS, target);
+	}
+	there.target_count = count;
 	there.profile = &profile;
 	there.cache_dir = NULL;
 	there.next_key = NULL;

@@ -30,16 +30,6 @@ static void add_advice(struct lines *lines, char *line)
 	mem_free(line);
 }
 
-static void check_owner(const char *path, struct lines *lines)
-{
-	struct os_stat stat;
-
-	if (!os_stat(NULL, path, &stat) && stat.owner != os_own_account())
-		add_advice(lines, mem_printf("%s: belongs to another account (number %u; this one is %u), "
-									 "whose programs may use this cache, too",
-									 path, stat.owner, os_own_account()));
-}
-
 /* Returns whether a path lies in a profile that follows the user from machine to machine, or to a
  * cloud. */
 static bool is_synchronised(const char *path)
@@ -145,10 +135,11 @@ static void check_place(const char *path, const char *there, uint64_t more_bytes
 	if (jw_tune_loss(path, &what, &cure)) {
 		add_advice(lines, what);
 		mem_free(cure);
-	} else if (loss_of(path) == OS_LOST_AT_RESTART)
+	} else if (loss_of(path) == OS_LOST_AT_RESTART) {
 		add_advice(lines, mem_printf("%s is lost at a restart (a folder in memory, or a folder "
 									 "that the system empties): then everything is compiled again",
 									 path));
+	}
 	if (os_is_roaming(path))
 		add_advice(lines, mem_printf("%s is in a roaming profile, which is copied at every logon; "
 									 "set CUDA_CACHE_PATH to a folder below %%LOCALAPPDATA%%",
@@ -185,8 +176,15 @@ int jw_tune_check_path(struct jw_error *err, const char *path, uint64_t more_byt
 	char *there = os_nearest(path);
 
 	(void)err;
-	if (!strcmp(path, there))
-		check_owner(there, &lines);
+	if (!strcmp(path, there)) {
+		struct os_stat stat;
+
+		if (!os_stat(NULL, there, &stat) && stat.owner != os_own_account())
+			add_advice(&lines,
+					   mem_printf("%s: belongs to another account (number %u; this one is %u), "
+								  "whose programs may use this cache, too",
+								  there, stat.owner, os_own_account()));
+	}
 	check_place(path, there, more_bytes, &lines);
 	mem_free(there);
 	*ret_lines = lines.items;

@@ -55,13 +55,6 @@ bool jw_is_administrator(void)
 	return geteuid() == 0;
 }
 
-static struct os_account account_of(const struct passwd *entry)
-{
-	return (struct os_account){.name = mem_string(entry->pw_name),
-							   .home = mem_string(entry->pw_dir),
-							   .owner = entry->pw_uid};
-}
-
 /* Opens the list with which tests replace the system's. */
 static FILE *list_of_test(void)
 {
@@ -88,12 +81,15 @@ int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
 		;
 	if (!file)
 		entry = name ? getpwnam(name) : getpwuid(owner);
-	if (entry)
-		*ret_account = account_of(entry);
-	else if (name)
+	if (entry) {
+		*ret_account = (struct os_account){.name = mem_string(entry->pw_name),
+										   .home = mem_string(entry->pw_dir),
+										   .owner = entry->pw_uid};
+	} else if (name) {
 		error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
-	else
+	} else {
 		error_set(err, JW_ERR_NOT_FOUND, "account %u has no name on this machine", owner);
+	}
 	if (file)
 		(void)fclose(file);
 	posix_lists_end();

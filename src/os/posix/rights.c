@@ -60,22 +60,18 @@ static int copy_all(struct jw_error *err, int from, int to, const char *path)
 	return fchmod(to, old.st_mode & 07777) ? posix_error(err, path) : 0;
 }
 
-static int copy_rights(struct jw_error *err, const char *from, int to)
-{
-	const int source = path_open(err, from, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK, false);
-	const int result = source < 0 ? -1 : copy_all(err, source, to, from);
-
-	if (source >= 0)
-		(void)close(source);
-	return result;
-}
-
 /* Another account's file keeps its owner if this process may do that; otherwise the file is not
  * replaced. */
 int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep)
 {
-	if (keep)
-		return copy_rights(err, path, fd);
+	if (keep) {
+		const int source = path_open(err, path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK, false);
+		const int result = source < 0 ? -1 : copy_all(err, source, fd, path);
+
+		if (source >= 0)
+			(void)close(source);
+		return result;
+	}
 	if (mode == RIGHTS_OF_NEW)
 		mode = 0666 & ~os_creation_mask();
 	return fchmod(fd, (mode_t)mode) ? posix_error(err, path) : 0;
