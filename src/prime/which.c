@@ -528,7 +528,15 @@ int jw_which_read_names(struct jw_error *err, const char *path, const char *plat
 	}
 	for (size_t i = 0; i < lines.packages.count; i++)
 		add_requirement(names, lines.packages.items[i].asked, &place);
-	names->left_out = lines.left_out.count;
+	for (size_t i = 0; i < lines.left_out.count; i++) {
+		const struct jw_listed_package *line = &lines.left_out.items[i];
+
+		if (strcmp(line->asked, "other") != 0)
+			names->left_out++;
+		else
+			arena_add_string(names, &names->unread, &names->unread_count, SIZE_MAX,
+							 arena_printf(names, "%s:%zu", path, line->line));
+	}
 	pip_lines_free(&lines);
 	if (!names->count) {
 		jw_result_free(names);

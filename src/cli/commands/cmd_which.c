@@ -218,7 +218,8 @@ static const struct json_field which_fields[] = {
 				 "for several packages, an object for each GPU", .presence = JSON_IF_SET),
 	JSON_LINES_OF(
 		"unlisted", struct which_run, unlisted, unlisted_count,
-		"the packages, and releases, without an answer: the list, or the index, lacks them"),
+		"the packages, and releases, without an answer: the list, or the index, lacks them; with "
+		"-r also the lines that jitwarm cannot read: `requirements.txt:3`"),
 	{0},
 };
 const struct json_table document_which = {.schema = "jitwarm.which/1", .fields = which_fields};
@@ -1359,6 +1360,20 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 	return 0;
 }
 
+/* Prints why a line of a list, or a name, has no answer. */
+static void print_unread(struct which_run *run, const char *what, const char *why)
+{
+	arena_add_string(run, &run->unlisted, &run->unlisted_count, SIZE_MAX, what);
+	run->has_others = true;
+	cli_end_with(run->cli, EXIT_FAILED);
+	if (run->unlisted_count <= MAX_NAMED)
+		output_warning(&run->cli->out, "%s", why);
+	else if (run->unlisted_count == MAX_NAMED + 1)
+		output_warning(&run->cli->out,
+					   "more lines of %s have no answer; “--json” lists them as “unlisted”",
+					   run->file);
+}
+
 /* Answers for all requested packages. Packages of a file that jitwarm's list lacks are counted. */
 static int answer_all(struct jw_error *err, struct which_run *run, const char *const *packages,
 					  size_t count)
@@ -1376,9 +1391,12 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 		struct jw_error why;
 		bool lacking, listed;
 
-		result = read_wanted(err, packages[i], wanted);
-		if (result || !answer_package(&why, run, wanted)) {
-			known += !result;
+		if (read_wanted(&why, packages[i], wanted)) {
+			print_unread(run, packages[i], why.message);
+			continue;
+		}
+		if (!answer_package(&why, run, wanted)) {
+			known++;
 			continue;
 		}
 		jw_asked_close(wanted->asked);
@@ -1525,6 +1543,12 @@ static int which_packages(struct jw_error *err, struct which_run *run, const cha
 				&cli->out,
 				"%s: %s left out: options, files, addresses and other lists are not followed",
 				run->file, TEXT_COUNT(names->left_out, "line", "lines"));
+		for (size_t i = 0; i < names->unread_count; i++)
+			print_unread(run, names->unread[i],
+						 arena_printf(run,
+									  "%s: jitwarm cannot read this line; write it as "
+									  "“torch==2.7.1” or “torch>=2,<2.3”",
+									  names->unread[i]));
 	}
 	if (answer_all(err, run, packages, count))
 		return -1;
@@ -1612,7 +1636,8 @@ const struct cli_command command_which = {
 		"all "
 		"GPUs, 1 if an older one does, 2 if none does, or the driver "
 		"does not run a GPU, 3 if "
-		"jitwarm has not examined all that may run, or its list lacks a package.",
+		"jitwarm has not examined all that may run, its list lacks a package, or a line of FILE "
+		"cannot be read.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
 				"torch==2.8.0\njitwarm which torch "
 				"--ask\n",

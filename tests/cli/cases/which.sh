@@ -177,6 +177,21 @@ printf -- '-e .\n' >requirements.txt
 snapshot run 3 which --target gtx1080 -r requirements.txt
 err_has "requirements.txt: no line of it names a package"
 err_one_line
+# A line that cannot be read costs a line and the status; the others have their answers.
+printf 'torch = 2.1\nxgboost\ntorch>=banana\ntorch>=2 <3\n-e .\n\377\n' >requirements.txt
+snapshot run 3 which --target gtx1080 --platform linux -r requirements.txt
+out_has "Newest that runs: pip install xgboost=="
+err_has "jitwarm: warning: requirements.txt:1: jitwarm cannot read this line"
+err_has "jitwarm: warning: requirements.txt:6: jitwarm cannot read this line"
+err_has "jitwarm: warning: “torch>=banana”: which takes NAME, NAME==VERSION or a range"
+err_has "requirements.txt: 1 line left out: options"
+run 3 which --target gtx1080 --platform linux --json -r requirements.txt
+json 'len(d["answers"]) == 1 and d["unlisted"] == ["requirements.txt:1", "requirements.txt:6", "torch>=banana", "torch>=2 <3"]'
+printf "torch>=banana%s\n" {1..40} >requirements.txt
+run 3 which --target gtx1080 --platform linux -r requirements.txt
+out_empty
+[[ $(grep -c warning "$err") == 6 ]] || fail "not five lines and one for the others"
+err_has "more lines of requirements.txt have no answer"
 printf -- '-e .\n%.0s' {1..5000} >many.txt
 snapshot run 3 which --target gtx1080 -r many.txt
 err_has "jitwarm: many.txt: more than 4096 packages, or lines that name none: divide the list"

@@ -23,7 +23,7 @@ out_has "torch 2.8.0: 1 file will fail"
 run 2 prime torch
 run 2 doctor --no-probe
 out_has "no-code"
-out_has "Do: install torch"
+out_has "Do: install the newest torch"
 # A driver of a branch without support for the card says so, too.
 run 2 check --target gtx1080 --driver 590.44.01 torch
 err_has "driver"
