@@ -443,6 +443,20 @@ static bool is_for_cpu(const struct choice *choice, size_t count)
 	return true;
 }
 
+/* Returns whether one of the packages has device code for the platform in a build of any index;
+ * other indexes are listed for builds with CUDA alone. */
+static bool has_gpu_builds(struct shelf *const *shelves, size_t count, const char *platform)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < shelves[i]->list.count; k++) {
+			const struct wheel *wheel = &shelves[i]->list.wheels[k];
+
+			if (!strcmp(wheel->platform, platform) && (wheel->library_count || wheel_label(wheel)))
+				return true;
+		}
+	return false;
+}
+
 /* Returns whether a build is the list's first one with its label for the platform. */
 static bool is_first_build(const struct wheel_list *list, size_t at, const char *platform)
 {
@@ -501,6 +515,9 @@ static enum found choose_index(struct jw_error *err, struct choice *choice,
 		}
 	}
 	choice->label = best;
+	/* Releases for the CPU answer nothing if there are builds for GPUs, which fail. */
+	if (!newest && first == FOUND && has_gpu_builds(shelves, count, options->platform))
+		return NONE;
 	return newest || first == FOUND ? choose_together(err, choice, options, shelves, count) : first;
 }
 

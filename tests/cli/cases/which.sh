@@ -478,6 +478,8 @@ run 1 which --target gtx1080 --platform linux torch xgboost
 out_has "For all of them: pip install torch==2.7.1 xgboost==3.2.0"
 run 1 which --target rtx5090 --platform windows torch torchvision
 grep -q "For all of them: pip install torch==[0-9.]*+cu[0-9]* torchvision==[0-9.]*+cu[0-9]* --index-url" "$out" || fail "builds for the CPU"
+run 1 which --target rtx5090 --platform windows torch==2.5 torchvision
+out_lacks "For all of them"
 run "1|2" which --target gtx1080 --platform linux triton torch
 out_lacks "exclude each other"
 out_lacks "For all of them"
