@@ -26,7 +26,7 @@ def counted(notes):
 
 def build_and_run(options):
     # A cache of compiled objects would bring in counters of another folder.
-    environment = dict(os.environ, CCACHE_DISABLE="1", CMAKE_C_COMPILER_LAUNCHER="")
+    environment = dict(os.environ, CCACHE_DISABLE="1", CMAKE_C_COMPILER_LAUNCHER="", SNAPSHOT="")  # stored outputs hold sizes of libraries
     os.makedirs(BUILD, exist_ok=True)
     for words in (["gcc", "-O1", "-c", ROOT + "/tests/coverage/ends.c", "-o", BUILD + "/ends.o"],
                   ["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_COMPILER=gcc",

@@ -33,4 +33,4 @@ fi
 scripts/build-linux.sh --machine aarch64 --all || exit 1
 build/linux-aarch64/jitwarm --version >/dev/null || exit 1
 [ $# -gt 0 ] || set -- -L 'unit|fuzz|cli'
-cd build/linux-aarch64 && ctest -j "$(nproc)" --timeout 900 "$@"
+cd build/linux-aarch64 && SNAPSHOT= ctest -j "$(nproc)" --timeout 900 "$@"

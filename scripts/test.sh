@@ -118,7 +118,6 @@ if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
 fi
 counted "build" build_preset release || finish
 
-export SNAPSHOT=${SNAPSHOT-compare}
 case $which in
 first) stage "first tests" tests "first tests" release -L '^first$' ;;
 named)
@@ -132,7 +131,6 @@ all)
 	worker=$!
 	set +m
 	stage "tests" tests "tests" release -L '^all$'
-	export -n SNAPSHOT
 	counted "sanitizer build" await_piece sanitize &&
 		stage "sanitizer tests" tests "sanitizer tests" sanitize -L '^(first|all)$'
 	counted "threads" await_piece threads

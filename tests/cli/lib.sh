@@ -7,6 +7,7 @@
 #   snapshot COMMAND…      each jitwarm that this command runs (run 0 check, a function of the case) is compared with the stored snapshot
 #   varies CLASS PATTERN   from here on the snapshot leaves out what this Python pattern matches: text (lines of the outputs), tree (files),
 #                          names (how many files a folder has, and their names), json (keys of documents), run (outputs of runs with such arguments); fixed CLASS PATTERN ends it
+#   differs_for KIND [COMMAND…]   the runs of this command, or from here on, are not compared for this kind: ACCOUNT (one without root's rights), WINDOWS, SANITIZERS
 #   out_exact NAME         standard output is that of cases/CASE.NAME.stdout.exact (JITWARM_UPDATE=1 writes it)
 #   json EXPRESSION        a Python expression about the document `d` on standard output is true; posix(PATH) has slashes
 #   program_path           if set: the PATH that jitwarm sees
@@ -100,14 +101,24 @@ run() {
 	fi
 	keep_document "$out"
 	program=${JITWARM##* }
-	[[ -z ${stored-} ]] || tell run "$work" "${program%/*/*}" "$out" "$err" "$wanted" "$ended" "$@"
+	[[ -z ${stored-} ]] || tell run "$work" "${program%/*/*}" "$out" "$err" "$wanted" "$uncompared" "$@"
 	! grep -qaE '(^|[ (:])1 (bytes|containers|copies|cores|entries|files|GPUs|keys|libraries|links|modules|packs|processes|programs|rows|runs|texts|workers)\b' "$out" "$err" ||
 		fail "a plural behind 1"
 	[[ "|$wanted|" == *"|$ended|"* ]] || fail "exit status $ended, not $wanted"
 	check_steps
 }
 
-stored=
+stored= uncompared=
+differs_for() {
+	local kind=$1 status=0
+	shift
+	[[ " $differs " == *" $kind "* ]] || { "$@"; return; }
+	uncompared=1
+	[[ $# != 0 ]] || return 0
+	"$@" || status=$?
+	uncompared=
+	return $status
+}
 snapshot() {
 	local status=0
 	stored=$pipes

@@ -7,12 +7,15 @@ cases=${JITWARM_CASES:-$here/cases}
 case=$(basename "$1" .sh)
 : "${JITWARM:?the jitwarm to test}"
 
-# The snapshot has the effects of each run that the case marks. snapshot.py compares them with the stored snapshot, which is of Linux as root, below /tmp or /var/tmp.
-# SNAPSHOT=accept stores them, SNAPSHOT=compare compares them (test.sh).
-snapshots=
-if [[ -z ${JITWARM_CASES-} && $JITWARM != *.exe && -z ${JITWARM_REAL_DRIVER-} && ${SNAPSHOT-} =~ ^(accept|compare)$ && $EUID == 0 ]]; then
+# Each run that the case marks is compared with the stored snapshot, which is of the release build on Linux as root (snapshot.py). SNAPSHOT=accept
+# stores what it does now; without a comparison: SNAPSHOT=
+snapshots= differs=
+[[ $EUID == 0 ]] || differs+=" ACCOUNT"
+[[ $JITWARM != *.exe ]] || differs+=" WINDOWS"
+[[ -z ${JITWARM_SANITIZED-} ]] || differs+=" SANITIZERS"
+if [[ -z ${JITWARM_CASES-}${JITWARM_REAL_DRIVER-} && $JITWARM != *.exe && (${SNAPSHOT-compare} == compare || (${SNAPSHOT-} == accept && -z $differs)) ]]; then
 	snapshots=$here/snapshots
-	[[ ${TMPDIR-} == /var/tmp ]] || unset TMPDIR # CMakeLists.txt sets that for cases that need a folder that stays
+	[[ ${TMPDIR-} == /var/tmp ]] || unset TMPDIR # CMakeLists.txt sets that for cases that need a folder that stays; other folders are named in outputs
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-cli.XXXXXX")
 machine=/var/tmp/jitwarm-follow.${work##*.} # for steps.sh: doctor finds that /tmp is no place for a cache
@@ -43,7 +46,8 @@ pipes=
 if [[ -n $snapshots ]]; then
 	pipes=$(mktemp -d /tmp/jitwarm-snapshot.XXXXXX)
 	mkfifo "$pipes/asked" "$pipes/answer"
-	python3 -I -S "$here/snapshot.py" "$pipes" "$snapshots/$case.facts" "$snapshots/$case.text" &
+	# shellcheck disable=SC2086
+	python3 -I -S "$here/snapshot.py" "$pipes" "$snapshots/$case.facts" "$snapshots/$case.text" $differs &
 fi
 cd "$work"
 set +e

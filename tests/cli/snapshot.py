@@ -1,19 +1,21 @@
-"""snapshot.py PIPES FACTS TEXT: the snapshot of one case, for run of lib.sh. It listens at PIPES/asked until the case ends, and answers
+"""snapshot.py PIPES FACTS TEXT [KIND…]: the snapshot of one case, for run of lib.sh. It listens at PIPES/asked until the case ends, and answers
 each request at PIPES/answer. A request is a row of words, a zero behind each, after their number:
 
     before WORK                     jitwarm will run
-    run WORK BUILD OUT ERR WANTED ENDED ARGUMENT…   jitwarm ran
+    run WORK BUILD OUT ERR WANTED UNCOMPARED ARGUMENT…   jitwarm ran; nothing of it is compared if UNCOMPARED is not empty
     varies CLASS PATTERN            of what follows, this varies: a line of the outputs (text), a path below WORK (tree), the names
                                     and number of files in a folder (names), a key of a JSON document (json), or a request's whole outputs (run; PATTERN is found in the arguments)
     fixed CLASS PATTERN             this varies no longer
     end PASSED                      the answer is the number of lines of the difference, which is then in PIPES/difference
 
 FACTS gets for each run that is marked the arguments, the status, the JSON document without its sentences, and what is new, changed or gone below WORK.
-TEXT gets both outputs. Both come without what differs from run to run: see `plain` and `measured`."""
+TEXT gets both outputs. Both come without what differs from run to run: see `plain` and `measured`.
+
+A KIND (differs_for in lib.sh) may leave out runs of the case: what is stored for such a run counts as its outcome."""
 import hashlib, json, os, re, sys
 from difflib import unified_diff
 
-pipes, facts_file, text_file = sys.argv[1:]
+pipes, facts_file, text_file, *kinds = sys.argv[1:]
 ROOT = os.path.realpath(__file__).rsplit("/", 3)[0]
 LINES_MAX = 80  # of one output; the others are in a checksum
 ELEMENTS_MAX = 6  # of one array
@@ -27,6 +29,8 @@ plain = [(re.compile(pattern), word) for pattern, word in (
     (r"\d+(\.\d+)?(밀리초|초|분|시간)( \d+(밀리초|초|분))*", "TIME"),
     (r"(up to|less than|under) TIME|(최대 )?(?:" + NUMBER + "~)?TIME( 미만)?", "TIME"),
     (r"(?<=/runs/)\d+-\w+", "N"),
+    (r"(?<=\.so \()[\d.]+ [KM]iB\b", "SIZE"),  # of a library as the compiler makes it
+    (r"(?<=\.so at )0x[0-9a-f]+\b", "OFFSET"),
     (NUMBER + r" (bytes|B|KiB|MiB|GiB|TiB|KB|MB|GB)( of memory)", r"SIZE\2"),
     (r"\b[0-9A-F]{16}\b|\bRW[\w+/]{50,}=*", "KEY"),
     (r"(?<=\.jitwarm-\.)\w{6}\b", "RANDOM"),
@@ -64,7 +68,7 @@ def digest(text):
 
 class Case:
     def __init__(self):
-        self.facts, self.text, self.tree = [], [], {}
+        self.runs, self.tree = [], {}
         self.previous = None
         self.varying = {"text": [], "tree": [], "names": [], "json": [], "run": []}
 
@@ -72,6 +76,8 @@ class Case:
         return any(pattern.search(what) for pattern in self.varying[kind])
 
     def words(self, text):
+        if "WINDOWS" in kinds:  # Wine's drive Z: holds Linux's files
+            text = re.sub(r"\bZ:(\\[^\s\"”’:;,]*|(?=/))", lambda found: found[1].replace("\\", "/"), text)
         for path, name in self.places:
             text = re.sub(r"(?<![\w/])" + re.escape(path), lambda _: name, text)
         for pattern, word in plain:
@@ -93,7 +99,7 @@ class Case:
             all_lines.pop()
         # Entries and failures come in the order in which the workers finished.
         at = [i for i, line in enumerate(all_lines) if re.match(r"[0-9a-f]{16}\b", line)]
-        if at or any(" at 0x" in line for line in all_lines):
+        if at or any(re.search(r" at (0x|OFFSET)", line) for line in all_lines):
             all_lines.sort()
         if len(all_lines) > LINES_MAX:
             rest = all_lines[LINES_MAX:]
@@ -153,6 +159,8 @@ class Case:
                     stat = os.lstat(path)
                 except OSError:
                     continue
+                if path == work + "/state":  # any command may be the first that needs it
+                    continue
                 kind = stat.st_mode >> 12
                 if kind == 4:
                     tree[path[len(work) + 1:] + "/"] = (oct(stat.st_mode & 0o7777)[2:], None, None)
@@ -190,7 +198,7 @@ class Case:
         self.tree = tree
         return sorted(lines)
 
-    def run(self, work, build, out, err, wanted, ended, *arguments):
+    def run(self, work, build, out, err, wanted, uncompared, *arguments):
         # The longest comes first, since the build folder is below the source folder.
         self.places = sorted(((path, name) for path, name in ((work, "$WORK"), (build, "$BUILD"), (ROOT, "$ROOT"), (os.path.dirname(work), "$TMP"))
                               if len(path) > 1), key=lambda place: -len(place[0]))
@@ -203,33 +211,60 @@ class Case:
         if document is not None:
             facts += self.document(self.value("", document, sentences))
         facts += self.changes(self.look(work))
-        text = sentences + said + ["! " + line for line in warned]
-        this = (called, wanted, facts, text)
-        if this == self.previous:
-            return
+        text = "\n".join(sentences + said + ["! " + line for line in warned]).split("\n")
+        this = (called, [f"$ jitwarm {called}", f"status {wanted}"] + facts + [""], [f"$ jitwarm {called}"] + text + [""] if text != [""] else [], uncompared)
+        if this != self.previous:
+            self.runs.append(this)
         self.previous = this
-        self.facts += [f"$ jitwarm {called}", f"status {wanted}"] + facts + [""]
-        if text:
-            self.text += [f"$ jitwarm {called}"] + text + [""]
+
+
+def blocks(lines):
+    """The stored lines of each run."""
+    starts = [i for i, line in enumerate(lines) if line.startswith("$ jitwarm ") and (i == 0 or not lines[i - 1])]
+    return [lines[start:end] for start, end in zip(starts, starts[1:] + [len(lines)])]
+
+
+def filled(runs, facts, text):
+    """The runs with what is stored for runs that this kind does not make, or does not compare."""
+    stored, text = [], blocks(text)
+    for block in blocks(facts):
+        stored.append((block, text.pop(0) if text and text[0][0] == block[0] else []))
+    at = 0
+    for called, *new, uncompared in runs:
+        same = [i for i in range(at, len(stored)) if stored[i][0][0] == f"$ jitwarm {called}"]
+        if same:
+            at = same[0] + 1
+            if not uncompared:
+                stored[same[0]] = new
+        elif not uncompared:
+            stored.insert(at, new)
+            at += 1
+    return [[line for block in part for line in block] for part in zip(*stored)] or [[], []]
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            return file.read().split("\n")[:-1]
+    except FileNotFoundError:
+        return []
 
 
 def compare(case):
     difference = []
-    for path, lines in ((facts_file, case.facts), (text_file, case.text)):
-        new = "\n".join(lines) + "\n" if lines else ""
-        try:
-            with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-                old = file.read()
-        except FileNotFoundError:
-            old = ""
+    old = [read(path) for path in (facts_file, text_file)]
+    now = [[line for run in case.runs for line in run[part]] for part in (1, 2)]
+    if kinds:
+        now = filled(case.runs, *old)
+    for path, before, lines in zip((facts_file, text_file), old, now):
         if os.environ.get("SNAPSHOT") == "accept":
-            if not new and old:
+            if not lines and before:
                 os.remove(path)
-            elif old != new:
+            elif before != lines:
                 with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-                    file.write(new)
+                    file.write("\n".join(lines) + "\n")
         else:
-            difference += unified_diff(old.split("\n"), new.split("\n"), path, "now", lineterm="")
+            difference += unified_diff(before, lines, path, "now", lineterm="")
     with open(pipes + "/difference", "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write("".join(line + "\n" for line in difference))
     return len(difference)

@@ -1,5 +1,6 @@
 # `jitwarm bake` makes copies of libraries whose code the driver loads without compiling, and never writes to the libraries themselves.
 with_simdriver sm_86
+differs_for SANITIZERS # which make a larger library
 name=libsample_framework.so app=framework-app
 
 # A Windows library is refused; a library without anything to bake is no failure.

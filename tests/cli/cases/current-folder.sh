@@ -11,6 +11,7 @@ if open=$(folder_for_all); then
 	work=$open
 fi
 with_simdriver sm_86
+differs_for ACCOUNT # which runs the program where it was built
 export CUDA_CACHE_PATH=$work/home/cache JITWARM_STATE=$work/home/state
 environment "$work/env" 1.0
 export VIRTUAL_ENV=$work/env

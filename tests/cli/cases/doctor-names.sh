@@ -35,7 +35,7 @@ if ! is_wine; then
 	out_lacks Acme
 	out_lacks earlier
 	# A folder or a name of one letter, or within a word, is not taken for an account's name.
-	HOME=/ USER=earl USERNAME=x LOGNAME=ons snapshot run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
+	HOME=/ USER=earl USERNAME=x LOGNAME=ons differs_for ACCOUNT snapshot run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
 	out_has "$work/Acme & Sons/earlier (1)/x.so"
 	out_lacks "~"
 fi

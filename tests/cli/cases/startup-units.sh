@@ -1,5 +1,6 @@
 # startup writes units that systemd accepts, undoes failed steps, and leaves other programs' units alone.
 is_wine && skip "Windows has a task instead of units: tests/windows/test_startup.sh"
+differs_for ACCOUNT # whose program stays in the build folder
 unset XDG_CONFIG_HOME
 units=$HOME/.config/systemd/user
 mkdir -p "$work/bin"
