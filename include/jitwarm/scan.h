@@ -105,7 +105,7 @@ struct jw_piece_entry {
 						 unknown */
 	bool zstd, relocatable, damaged;
 	/* PTX that some target of the question compiles: the number of distinct modules, and their
-	 * cost */
+	 * cost, without modules that an earlier library of the archive has */
 	size_t modules;
 	uint64_t ptx_bytes, cache_bytes;
 	double cost_ms, longest_ms;

@@ -43,6 +43,7 @@ struct reading {
 	struct jw_driver releases[GPU_MAX_RELEASES];
 	size_t release_count; /* 0 if not requested */
 	bool stopped;         /* the sink has stopped it */
+	struct set *modules;  /* of the file's images so far (pieces_make) */
 	struct noted noted;
 	struct picks picks;
 	/* For the current container: the verdicts of a row; its entries, corrected by their texts; and
@@ -644,7 +645,8 @@ static int add_image(struct jw_error *err, struct reading *reading,
 	if (account->count_count)
 		qsort(account->counts, account->count_count, sizeof *account->counts, order_counts);
 	if (!result) {
-		pieces_make(&pieces, &reading->noted, image, account->modules, account->module_count);
+		pieces_make(&pieces, &reading->noted, image, account->modules, account->module_count,
+					reading->modules);
 		analysed.scan.pieces = pieces.items;
 		analysed.scan.piece_count = pieces.count;
 		analysed.scan.ptx_bytes = account->ptx_bytes;
@@ -702,7 +704,8 @@ struct parts {
 	struct code_reader *whole;
 	struct part *items;
 	size_t count;
-	uv_mutex_t mutex; /* protects the parts' states, `ahead`, `held` and `stop` */
+	struct set modules; /* used by the thread that calls the sink */
+	uv_mutex_t mutex;   /* protects the parts' states, `ahead`, `held` and `stop` */
 	uv_cond_t changed;
 	size_t ahead; /* the number of parts read before their turn, or being read */
 	size_t held;  /* the number of notes of the parts read ahead; hostile libraries have millions */
@@ -731,6 +734,7 @@ static void part_read(struct parts *parts, struct part *part)
 	part->step = CODE_FAILED;
 	part->reading.stopped =
 		reading_begin(&part->why, &part->reading, parts->question, parts->sink) != 0;
+	part->reading.modules = &parts->modules;
 	if (!part->reading.stopped)
 		read_until_image(part);
 }
@@ -854,6 +858,7 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	for (; at < parts.count; at++)
 		part_free(&parts, &parts.items[at]);
 	mem_free(parts.items);
+	set_free(&parts.modules);
 	code_close(parts.whole);
 	uv_cond_destroy(&parts.changed);
 	uv_mutex_destroy(&parts.mutex);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "plan/estimate.h"
+#include "plan/plan.h"
 #include "plan/verdict.h"
 
 enum { MAX_FORM_ENTRIES = 1 << 20 };
@@ -144,12 +145,25 @@ static size_t container_at(const struct devcode_image *image, uint64_t offset)
 	return low;
 }
 
+/* Returns whether the module stands in an earlier library that is no variant of this one; else it
+ * is known from now on. */
+static bool is_known(struct set *known, const struct plan_module *module, size_t variants)
+{
+	const uint64_t name = module_name(module) + module->form;
+	size_t cursor = 0, first = set_find(known, name, &cursor);
+
+	if (first == SET_NONE)
+		set_add(known, name, first = variants);
+	return first != variants;
+}
+
 /* Adds each distinct module of the image to the entry that holds its PTX. */
 static void add_costs(struct pieces *pieces, const struct noted *noted,
 					  const struct devcode_image *image, const struct plan_module *modules,
-					  size_t module_count)
+					  size_t module_count, struct set *known)
 {
-	struct set known = {0};
+	const size_t variants = (size_t)(fate_variants(image->path, image->member) >> 1);
+	struct set done = {0};
 
 	for (size_t m = 0; m < module_count; m++) {
 		const struct plan_module *module = &modules[m];
@@ -157,9 +171,11 @@ static void add_costs(struct pieces *pieces, const struct noted *noted,
 		const struct noted_container *container = &noted->containers[image->containers[at].index];
 		struct plan_estimate estimate;
 
-		if (module->superseded || set_has(&known, module->entry_offset))
+		if (module->superseded || set_has(&done, module->entry_offset))
 			continue;
-		set_add(&known, module->entry_offset, m);
+		set_add(&done, module->entry_offset, m);
+		if (is_known(known, module, variants))
+			continue;
 		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
 		for (uint32_t k = 0; k < container->entry_count; k++) {
 			struct jw_piece_entry *entry = &pieces->entries[pieces->of_container[at]].items[k];
@@ -174,7 +190,7 @@ static void add_costs(struct pieces *pieces, const struct noted *noted,
 				entry->longest_ms = estimate.cost_ms;
 		}
 	}
-	set_free(&known);
+	set_free(&done);
 }
 
 static int by_value(const void *a, const void *b)
@@ -206,23 +222,23 @@ static void sort_entries(struct jw_piece_entry *entries, size_t count)
 
 void pieces_make(struct pieces *pieces, const struct noted *noted,
 				 const struct devcode_image *image, const struct plan_module *modules,
-				 size_t module_count)
+				 size_t module_count, struct set *known)
 {
-	struct set known = {0};
+	struct set forms = {0};
 
 	pieces->of_container = mem_array(image->container_count, sizeof *pieces->of_container);
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
 
 		pieces->of_container[i] =
-			piece_of(pieces, &known, noted, noted->containers[container->index].form,
+			piece_of(pieces, &forms, noted, noted->containers[container->index].form,
 					 devcode_role_of(image, container), container->linked);
 		pieces->items[pieces->of_container[i]].containers++;
 	}
-	add_costs(pieces, noted, image, modules, module_count);
+	add_costs(pieces, noted, image, modules, module_count, known);
 	for (size_t i = 0; i < pieces->count; i++)
 		sort_entries(pieces->entries[i].items, pieces->items[i].entry_count);
-	set_free(&known);
+	set_free(&forms);
 }
 
 void pieces_free(struct pieces *pieces)

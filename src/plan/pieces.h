@@ -81,8 +81,10 @@ struct pieces {
 	uint32_t *of_container; /* for each container of the image, its piece */
 };
 
-/* Makes the pieces; the caller frees them. */
+/* Makes the pieces; the caller frees them. `known` has the modules of the archive's images so far,
+ * and gets those of this one: a module that stands in several libraries is work for the first of
+ * them, but for each of its variants, of which a program loads one. */
 void pieces_make(struct pieces *pieces, const struct noted *noted,
 				 const struct devcode_image *image, const struct plan_module *modules,
-				 size_t module_count);
+				 size_t module_count, struct set *known);
 void pieces_free(struct pieces *pieces);

@@ -15,7 +15,7 @@
 
 /* The form of the facts, which “which --ask” keeps beside them: raise it with each change of the
  * rules by which a scan becomes lines (tests/data/wheel-facts). */
-#define WHEEL_FACTS_FORM 9
+#define WHEEL_FACTS_FORM 10
 
 /* The libraries of a wheel, in the order of a scan. */
 struct wheel_facts {

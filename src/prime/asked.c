@@ -106,22 +106,29 @@ static char *kept_path(const struct jw_asked *asked)
 	return mem_printf("%s/%s-%s.txt", asked->folder, asked->package, asked->options.platform);
 }
 
-/* Reads the list that an earlier run has kept, whose facts count for any index. Returns its text;
- * NULL if there is none, it is damaged, or another build found its facts by other rules. */
-static char *read_kept(const struct jw_asked *asked, struct wheel_list *ret_list)
+/* Reads the list that an earlier run has kept, whose facts count for any index. Returns its text,
+ * and the place in it that names the index; NULL if there is none, it is damaged, or another build
+ * found its facts by other rules. */
+static char *read_kept(const struct jw_asked *asked, struct wheel_list *ret_list,
+					   const char **ret_index)
 {
 	char *path = asked->folder ? kept_path(asked) : NULL, *text = NULL;
 	struct buf content = {0};
 
 	if (path && !os_read_file(NULL, path, MAX_KEPT, &content)) {
-		const char *index = strstr(buf_text(&content), index_word),
-				   *form = strstr(buf_text(&content), kept_form);
+		const char *index, *form;
 
+		text = mem_string(buf_text(&content));
+		index = strstr(text, index_word);
+		form = strstr(text, kept_form);
 		/* The builds of other indexes are added below its last line. */
-		if (index && form && index < form && text_ends(buf_text(&content), "\n") &&
-			!wheel_list_read(NULL, path, buf_text(&content), content.size, asked->package,
-							 ret_list))
-			text = mem_string(buf_text(&content));
+		if (index && form && index < form && text_ends(text, "\n") &&
+			!wheel_list_read(NULL, path, text, strlen(text), asked->package, ret_list)) {
+			*ret_index = index + strlen(index_word);
+		} else {
+			mem_free(text);
+			text = NULL;
+		}
 	}
 	buf_free(&content);
 	mem_free(path);
@@ -366,18 +373,17 @@ static bool says_more(const struct jw_asked *asked, const struct wheel_list *lis
 struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
 {
 	struct jw_asked *asked = mem_alloc(sizeof *asked);
-	struct wheel_list list = {.date = NULL};
+	const char *index = "";
+	struct wheel_list list;
 	bool usable = false;
 
 	*asked = (struct jw_asked){.options = *options};
 	if (options->state_dir &&
 		package_normalise(options->package, strlen(options->package), asked->package)) {
 		asked->folder = os_join(options->state_dir, "wheels");
-		asked->text = read_kept(asked, &list);
+		asked->text = read_kept(asked, &list, &index);
 	}
 	if (asked->text) {
-		const char *index = strstr(asked->text, index_word) + strlen(index_word);
-
 		asked->index = mem_string_n(index, strcspn(index, "\n"));
 		usable = says_more(asked, &list);
 		wheel_list_free(&list);
@@ -418,6 +424,7 @@ int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 	struct jw_asked *asked;
 	const struct wheel_platform *platform;
 	struct wheel_list kept;
+	const char *index;
 	size_t size;
 	char *requirement = pip_requirement(options->package);
 	char package[PACKAGE_MAX_NAME];
@@ -451,7 +458,7 @@ int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 	asked->index = text_starts(asked->listing.index ? asked->listing.index : "", "pypi.org/")
 					   ? mem_string("PyPI")
 					   : mem_string(asked->listing.index ? asked->listing.index : "pip's index");
-	asked->kept = read_kept(asked, &kept);
+	asked->kept = read_kept(asked, &kept, &index);
 	if (asked->kept)
 		wheel_list_free(&kept);
 	find_releases(asked);

@@ -12,7 +12,7 @@
 #include "code/devcode.h"
 #include "find/marker.h"
 #include "find/requirement.h"
-#include "folder.h"
+#include "make_archive.h"
 #include "os/file.h"
 #include "plan/plan.h"
 #include "plan/wheel_facts.h"
@@ -323,6 +323,61 @@ static int add_image(struct jw_error *err, void *context, const struct jw_scan_i
 	return wheel_facts_add(err, context, image);
 }
 
+/* Reads the facts of a file for all GPUs. */
+static void scan_file(const char *path, struct wheel_facts *facts)
+{
+	struct jw_target targets[32];
+	size_t count = 0;
+
+	OK(jw_targets_read(why, "all", NULL, targets, 32, &count));
+	OK(jw_scan(why, &(struct jw_scan_options){.paths = &path,
+											  .path_count = 1,
+											  .targets = targets,
+											  .target_count = count,
+											  .context = facts,
+											  .image = add_image}));
+}
+
+/* A module that stands in two libraries is compiled once, but a program loads one of two variants.
+ */
+TEST(a_module_of_two_libraries_is_work_for_the_first)
+{
+	static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+							   ".visible .entry k()\n{\n\tret;\n}\n",
+					  other[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+								".visible .entry another()\n{\n\tret;\n}\n";
+	static const struct {
+		const char *name;
+		bool other, works;
+	} members[] = {{"a/k.ptx", false, true},
+				   {"b/k.ptx", false, false},
+				   {"c/v_cu11.ptx", true, true},
+				   {"c/v_cu12.ptx", true, true},
+				   {"d/v.ptx", true, false}};
+	enum { COUNT = sizeof members / sizeof *members };
+	struct packed_file files[COUNT];
+	struct buf one = make_buf(), two = make_buf(), wheel = make_buf();
+	struct wheel_facts facts = {.items = NULL};
+	char *path;
+
+	make_bytes(&one, text, strlen(text));
+	make_bytes(&two, other, strlen(other));
+	for (size_t i = 0; i < COUNT; i++)
+		files[i] = (struct packed_file){members[i].name, members[i].other ? &two : &one};
+	make_archive(&wheel, false, "zip:compression=store", files, COUNT);
+	path = write_file("p-1.0-py3-none-any.whl", &wheel);
+	scan_file(path, &facts);
+	assert_int_equal(facts.count, COUNT);
+	for (size_t i = 0; i < COUNT; i++)
+		if (!strstr(buf_text(&facts.items[i].lines), "+1:") == members[i].works)
+			fail_msg("%s: %s", members[i].name, buf_text(&facts.items[i].lines));
+	wheel_facts_free(&facts);
+	mem_free(path);
+	buf_free(&one);
+	buf_free(&two);
+	buf_free(&wheel);
+}
+
 /* Adds the facts of a PTX file, which depend on the rules of a scan and on the model of costs. */
 static void add_scan(void)
 {
@@ -330,19 +385,10 @@ static void add_scan(void)
 							  ".visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %r<3>;\n"
 							  "\tadd.s32 %r1, %r1, 1;\n\tadd.s32 %r2, %r1, 1;\n\tret;\n}\n";
 	char *path = os_join(folder, "k.ptx");
-	const char *const paths[] = {path};
 	struct wheel_facts facts = {.items = NULL};
-	struct jw_target targets[32];
-	size_t count = 0;
 
 	OK(os_write_atomic(why, path, ptx, strlen(ptx)));
-	OK(jw_targets_read(why, "all", NULL, targets, 32, &count));
-	OK(jw_scan(why, &(struct jw_scan_options){.paths = paths,
-											  .path_count = 1,
-											  .targets = targets,
-											  .target_count = count,
-											  .context = &facts,
-											  .image = add_image}));
+	scan_file(path, &facts);
 	assert_int_equal(facts.count, 1);
 	OK(buf_printf(why, &facts_now, "%s", strchr(buf_text(&facts.items[0].lines), '\n') + 1));
 	wheel_facts_free(&facts);

@@ -248,7 +248,7 @@ static const struct json_field entry_fields[] = {
 	ENTRY(damaged, "true: the code cannot be decoded", .presence = JSON_IF_SET),
 	ENTRY(modules,
 		  "PTX that one of the GPUs compiles: distinct modules, each counted in the "
-		  "first piece that has it",
+		  "first piece of a file or an archive that has it",
 		  .presence = JSON_IF_SET),
 	ENTRY(ptx_bytes, "the size of the PTX of these modules, decompressed", .presence = JSON_IF_SET),
 	ENTRY(cache_bytes, "the predicted size of the modules in the driver's cache",
