@@ -14,14 +14,6 @@
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
-struct jw_compiler {
-	char *path;
-	uint32_t cuda; /* 1000 * major + 10 * minor */
-	bool exact; /* of the driver's own minor version; otherwise an older one, whose code works but
-				   differs */
-};
-
-void jw_compiler_free(struct jw_compiler *compiler);
 /* Returns whether jw_compiler_fetch can get the ptxas of the driver's CUDA version. */
 bool jw_compiler_has_wheel(const struct jw_driver *driver);
 

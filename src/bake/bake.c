@@ -144,44 +144,28 @@ static uint32_t least_version(const struct compiler_work *work, uint32_t driver)
 	return least;
 }
 
-/* Uses a named ptxas of any version, since no driver decides which one is too new. */
-static int named_ptxas(struct jw_error *err, const char *file, struct jw_compiler *ret_compiler)
-{
-	struct jw_compiler compiler = {0};
-
-	if (os_real_path(err, file, &compiler.path))
-		return -1;
-	if (ptxas_version(err, compiler.path, &compiler.cuda)) {
-		jw_compiler_free(&compiler);
-		return -1;
-	}
-	*ret_compiler = compiler;
-	return 0;
-}
-
 /* Chooses the compiler. Without a driver's name (the system's driver is unknown) only GPUs and PTX
  * decide: *ret_compiler is the oldest ptxas, installed or fetchable, that knows the GPUs and reads
  * the PTX that a start would compile; newer than CUDA 12 only if necessary. With a driver's name,
- * it is not newer than that driver. `path` is NULL if nothing is to be compiled. The caller frees
- * it with jw_compiler_free. */
-static int choose_compiler(struct jw_error *err, const struct jw_bake_options *options,
-						   const struct jw_prime_options *prime, struct jw_compiler *ret_compiler)
+ * it is not newer than that driver. `path`, which lives in the arena of `owner`, is NULL if nothing
+ * is to be compiled. */
+static int choose_compiler(struct jw_error *err, void *owner, const struct jw_bake_options *options,
+						   const struct jw_prime_options *prime, struct compiler *ret_compiler)
 {
 	const struct jw_driver *driver = &options->system->driver.version;
 	struct compiler_work work = {.system = options->system};
 	uint32_t least, most;
 
-	*ret_compiler = (struct jw_compiler){0};
+	*ret_compiler = (struct compiler){0};
 	if (find_work(err, options, &work))
 		return -1;
 	if (!work.isa.major)
 		return 0;
 	if (prime->compile.ptxas)
-		return driver->cuda ? compiler_find(err, driver, prime->compile.ptxas, NULL, ret_compiler)
-							: named_ptxas(err, prime->compile.ptxas, ret_compiler);
+		return compiler_named(err, owner, driver, prime->compile.ptxas, ret_compiler);
 	/* For PTX that is newer than the table, the driver's own version is tried. */
 	if (!gpu_isa_driver(work.isa).cuda && driver->cuda)
-		return compiler_find(err, driver, NULL, prime->compile.fetch, ret_compiler);
+		return compiler_find(err, owner, driver, prime->compile.fetch, ret_compiler);
 	if (!gpu_isa_driver(work.isa).cuda)
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,
@@ -190,7 +174,7 @@ static int choose_compiler(struct jw_error *err, const struct jw_bake_options *o
 			work.isa.major, work.isa.minor);
 	least = least_version(&work, driver->cuda);
 	most = driver->cuda ? driver->cuda : (least < 13000 ? 12990 : least / 1000 * 1000 + 990);
-	return compiler_oldest(err, least, most, prime->compile.fetch, ret_compiler);
+	return compiler_oldest(err, owner, least, most, prime->compile.fetch, ret_compiler);
 }
 
 static void describe_failure(struct jw_error *why, const struct jw_prime_failure *failure)
@@ -206,7 +190,7 @@ static void describe_failure(struct jw_error *why, const struct jw_prime_failure
 
 /* Names the code in the cache if no driver does: the entries' stamp has the form of a driver's,
  * with the compiler's version as the time. No driver looks for such an entry. */
-static void name_code(struct bake *bake, const struct jw_compiler *compiler)
+static void name_code(struct bake *bake, const struct compiler *compiler)
 {
 	struct jw_driver_info *driver = &bake->system.driver;
 	/* A cache that the user named may hold entries that the driver itself has made. */
@@ -230,13 +214,12 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	const struct jw_bake_options *options = bake->options;
 	const struct jw_prime_options *given = options->prime;
 	struct jw_prime_result *primed;
-	struct jw_compiler compiler = {0};
+	struct compiler compiler = {0};
 	struct jw_prime_options how;
-	int result;
 
 	bake->linker.fetch = given->compile.fetch;
 	if (options->system->elsewhere) {
-		if (choose_compiler(err, options, given, &compiler))
+		if (choose_compiler(err, bake->result, options, given, &compiler))
 			return -1;
 		if (!compiler.path)
 			return 0;
@@ -251,9 +234,7 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	how.dry_run = false;
 	how.keep.pack = NULL;
 	how.cancel = options->cancel;
-	result = jw_prime(err, options->system, &how, &primed);
-	jw_compiler_free(&compiler);
-	if (result)
+	if (jw_prime(err, options->system, &how, &primed))
 		return -1;
 	bake->result->interrupted = primed->compile.interrupted;
 	bake->result->uncompiled = primed->compile.failed + primed->compile.undone;

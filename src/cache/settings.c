@@ -7,7 +7,7 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "code/release.h"
 #include "os/env.h"
@@ -16,75 +16,73 @@
 #include "os/identity.h"
 #include "os/platform.h"
 
-static void warn(struct jw_cache_info *settings, const char *format, ...) JW_PRINTF(2, 3);
+/* The settings that are read, and the arena that they live in. */
+struct reading {
+	void *owner;
+	struct jw_cache_info *settings;
+};
 
-static void warn(struct jw_cache_info *settings, const char *format, ...)
+static void warn(const struct reading *to, const char *format, ...) JW_PRINTF(2, 3);
+
+static void warn(const struct reading *to, const char *format, ...)
 {
 	va_list arguments;
-	char *line;
 
 	va_start(arguments, format);
-	line = mem_vprintf(format, arguments);
+	arena_add_string(to->owner, &to->settings->warnings, &to->settings->warning_count,
+					 CACHE_MAX_WARNINGS, arena_keep(to->owner, mem_vprintf(format, arguments)));
 	va_end(arguments);
-	mem_add_string(&settings->warnings, &settings->warning_count, CACHE_MAX_WARNINGS, line);
-	mem_free(line);
 }
 
-/* Returns whether the driver considers this value of a switch as on. */
-static bool cache_switch_is_on(const char *text)
+static char *variable_of(const struct reading *to, const char *name)
 {
-	return strtoull(text, NULL, 10) == 1; /* as the driver parses numbers */
+	return arena_keep(to->owner, os_env(name));
+}
+
+/* Returns whether the driver considers this value of a switch as on: it parses a number. */
+static bool switch_is_on(const char *text)
+{
+	return text && strtoull(text, NULL, 10) == 1;
 }
 
 /* Returns the variable that is on, or NULL: the first one, if set, overrides the second. */
-static const char *first_on(const char *name, const char *other)
+static const char *first_on(const struct reading *to, const char *name, const char *other)
 {
-	char *text = os_env(name);
-	const char *on;
+	const char *first = variable_of(to, name);
 
-	if (!text) {
-		name = other;
-		text = os_env(other);
-	}
-	on = text && cache_switch_is_on(text) ? name : NULL;
-	mem_free(text);
-	return on;
+	return switch_is_on(first ? first : variable_of(to, other)) ? (first ? name : other) : NULL;
 }
 
-static void read_switches(struct jw_cache_info *settings)
+static void read_switches(const struct reading *to)
 {
-	const char *force = first_on("CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT");
-	const char *disable = first_on("CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT");
-	char *off = os_env("CUDA_CACHE_DISABLE");
+	const char *force = first_on(to, "CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT");
+	const char *disable = first_on(to, "CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT");
 
-	settings->force_jit = force && !strcmp(force, "CUDA_FORCE_JIT");
-	settings->force_ptx_jit = force && !settings->force_jit;
-	settings->disable_ptx_jit = disable != NULL;
-	settings->disabled = off && cache_switch_is_on(off);
-	mem_free(off);
-	if (settings->disabled)
-		warn(settings, "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache");
+	to->settings->force_jit = force && !strcmp(force, "CUDA_FORCE_JIT");
+	to->settings->force_ptx_jit = force && !to->settings->force_jit;
+	to->settings->disable_ptx_jit = disable != NULL;
+	to->settings->disabled = switch_is_on(variable_of(to, "CUDA_CACHE_DISABLE"));
+	if (to->settings->disabled)
+		warn(to, "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache");
 	if (disable)
-		warn(settings,
+		warn(to,
 			 "%s=1: the driver compiles no PTX; a module that is not in its cache fails to load",
 			 disable);
 }
 
-static void read_limit(struct jw_cache_info *settings)
+static void read_limit(const struct reading *to)
 {
-	char *text = os_env("CUDA_CACHE_MAXSIZE");
-	char *line = text ? cache_explain_limit(text) : NULL;
+	const char *text = variable_of(to, "CUDA_CACHE_MAXSIZE");
+	const char *line = text ? arena_keep(to->owner, cache_explain_limit(text)) : NULL;
 
-	settings->limit_bytes = gpu_branch_of(&(struct jw_driver){0})->default_limit_bytes;
+	to->settings->limit_bytes = gpu_branch_of(&(struct jw_driver){0})->default_limit_bytes;
 	if (text) {
-		settings->limit_set = true;
-		settings->limit_bytes = cache_parse_limit(text);
-		settings->meant_bytes = cache_meant_limit(text);
+		to->settings->limit_set = true;
+		to->settings->limit_bytes = cache_parse_limit(text);
+		to->settings->meant_bytes = cache_meant_limit(text);
 	}
 	if (line)
-		warn(settings, "%s", line);
-	mem_free(line);
-	mem_free(text);
+		warn(to, "%s", line);
 }
 
 /* Names of variables that users set and no driver reads. */
@@ -105,14 +103,13 @@ const char *cache_lookalike_of(const char *name)
 
 /* Warns about a relative path: the driver makes missing levels, but not the first level of a
  * relative path of several (measured). */
-static void explain_relative(struct jw_cache_info *settings, const char *path)
+static void explain_relative(const struct reading *to, const char *path)
 {
 	size_t length = 0;
-	char *first;
 	bool there;
 
 	if (path[0] == '~') {
-		warn(settings,
+		warn(to,
 			 "CUDA_CACHE_PATH=%s: the driver does not expand ~ and uses a folder "
 			 "of that name below the working directory",
 			 path);
@@ -120,116 +117,109 @@ static void explain_relative(struct jw_cache_info *settings, const char *path)
 	}
 	while (path[length] && !os_is_separator(path[length]))
 		length++;
-	first = mem_string_n(path, length);
-	there = !path[length] || os_exists(first);
-	mem_free(first);
-	warn(settings,
+	there = !path[length] || os_exists(arena_keep(to->owner, mem_string_n(path, length)));
+	warn(to,
 		 there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
 			   : "CUDA_CACHE_PATH=%s: the path is relative, and the driver caches nothing until "
 				 "its first folder exists; set an absolute path",
 		 path);
 }
 
-static int read_path(struct jw_error *err, struct jw_cache_info *settings)
+static int read_path(struct jw_error *err, const struct reading *to)
 {
-	char *text = os_env("CUDA_CACHE_PATH");
+	const char *text = variable_of(to, "CUDA_CACHE_PATH");
 	struct jw_error why = {0};
-	int result = 0;
 
-	settings->path_set = text != NULL;
+	to->settings->path_set = text != NULL;
 	if (text && !*text) {
-		warn(settings,
+		warn(to,
 			 "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory");
 	} else if (text) {
-		result = os_absolute(err, text, &settings->path);
-		if (!result && !os_is_absolute(text))
-			explain_relative(settings, text);
-	} else if (os_driver_cache_dir(&why, &settings->path)) {
-		if (why.code == JW_ERR_NOT_FOUND)
-			warn(settings, "%s", why.message);
-		else
-			result = error_copy(err, &why);
+		if (os_absolute(err, text, &to->settings->path))
+			return -1;
+		if (!os_is_absolute(text))
+			explain_relative(to, text);
+	} else if (os_driver_cache_dir(&why, &to->settings->path)) {
+		if (why.code != JW_ERR_NOT_FOUND)
+			return error_copy(err, &why);
+		warn(to, "%s", why.message);
 	}
-	mem_free(text);
-	return result;
+	return 0;
 }
 
 /* Warns if there is little space at `there`, the directory or the place where it will be made. */
-static void check_free_space(const char *there, struct jw_cache_info *settings)
+static void check_free_space(const struct reading *to, const char *there)
 {
 	char size[TEXT_SHORT];
 	struct os_space space;
 
 	if (os_space(NULL, there, &space))
 		return;
-	settings->free_bytes = space.free_bytes;
+	to->settings->free_bytes = space.free_bytes;
 	if (space.network)
-		warn(settings,
+		warn(to,
 			 "%s: on a network file system: the driver caches only if locks work there, "
 			 "and every look-up waits for the network",
-			 settings->path);
-	if (settings->free_bytes < CACHE_LITTLE_ROOM)
-		warn(settings, "%s: only %s are free", settings->path,
-			 text_bytes(size, settings->free_bytes));
+			 to->settings->path);
+	if (to->settings->free_bytes < CACHE_LITTLE_ROOM)
+		warn(to, "%s: only %s are free", to->settings->path,
+			 text_bytes(size, to->settings->free_bytes));
 }
 
 /* Checks the parent of a missing directory, which the driver makes if it can. */
-static void check_parent(struct jw_cache_info *settings)
+static void check_parent(const struct reading *to)
 {
-	char *nearest = os_nearest(settings->path);
+	const char *nearest = arena_keep(to->owner, os_nearest(to->settings->path));
 	struct os_stat stat;
 
-	settings->usable =
+	to->settings->usable =
 		!os_stat(NULL, nearest, &stat) && stat.kind == OS_DIRECTORY && !os_may_write(NULL, nearest);
-	if (settings->usable)
-		check_free_space(nearest, settings);
+	if (to->settings->usable)
+		check_free_space(to, nearest);
 	else
-		warn(settings,
+		warn(to,
 			 "%s: cannot be created, since %s is not writable for "
 			 "this account: the driver compiles everything again at every start",
-			 settings->path, nearest);
-	mem_free(nearest);
+			 to->settings->path, nearest);
 }
 
-static void check_directory(struct jw_cache_info *settings)
+static void check_directory(const struct reading *to)
 {
 	struct os_stat stat;
 	bool writable, opens;
-	char *index;
+	const char *index;
 
-	if (os_stat(NULL, settings->path, &stat)) {
-		check_parent(settings);
+	if (os_stat(NULL, to->settings->path, &stat)) {
+		check_parent(to);
 		return;
 	}
 	if (stat.kind != OS_DIRECTORY) {
-		warn(settings, "%s: not a directory: the driver caches nothing", settings->path);
+		warn(to, "%s: not a directory: the driver caches nothing", to->settings->path);
 		return;
 	}
-	settings->exists = true;
-	writable = !os_may_write(NULL, settings->path);
+	to->settings->exists = true;
+	writable = !os_may_write(NULL, to->settings->path);
 	/* The driver opens the index for writing even to read the cache, and makes it in a folder that
 	 * it may write to (conformance, permission/). */
-	index = os_join(settings->path, "index");
+	index = arena_keep(to->owner, os_join(to->settings->path, "index"));
 	opens = !os_may_write(NULL, index);
-	settings->usable = writable && (opens || !os_exists(index));
-	settings->reads = opens && !writable;
-	if (settings->reads)
-		warn(settings,
+	to->settings->usable = writable && (opens || !os_exists(index));
+	to->settings->reads = opens && !writable;
+	if (to->settings->reads)
+		warn(to,
 			 "%s: this account may only read it: the driver loads its entries, and compiles "
 			 "everything else again at every start",
-			 settings->path);
+			 to->settings->path);
 	else if (!writable)
-		warn(settings,
+		warn(to,
 			 "%s: not writable for this account: the driver compiles everything again at every "
 			 "start",
-			 settings->path);
-	else if (!settings->usable)
-		warn(settings,
-			 "%s: not writable for this account, so the driver does not use the cache at all",
+			 to->settings->path);
+	else if (!to->settings->usable)
+		warn(to, "%s: not writable for this account, so the driver does not use the cache at all",
 			 index);
-	mem_free(index);
-	if (settings->usable)
-		check_free_space(settings->path, settings);
+	if (to->settings->usable)
+		check_free_space(to, to->settings->path);
 }
 
 static struct adopted {
@@ -286,55 +276,42 @@ void cache_settings_forget_adopted(void)
 
 /* Finds the cache directory now; if it cannot be determined it counts as absent, and the error is
  * reported where the directory is used. */
-static void read_now(struct jw_cache_info *settings)
+static void read_now(const struct reading *to)
 {
-	char *path = cache_settings_own("CUDA_CACHE_PATH");
-	char *limit = cache_settings_own("CUDA_CACHE_MAXSIZE");
-	char *disable = cache_settings_own("CUDA_CACHE_DISABLE");
+	const char *path = arena_keep(to->owner, cache_settings_own("CUDA_CACHE_PATH"));
+	const char *limit = arena_keep(to->owner, cache_settings_own("CUDA_CACHE_MAXSIZE"));
+	const char *disable = arena_keep(to->owner, cache_settings_own("CUDA_CACHE_DISABLE"));
 
 	if (!path)
-		(void)os_driver_cache_dir(NULL, &settings->now.path);
+		(void)os_driver_cache_dir(NULL, &to->settings->now.path);
 	else if (*path)
-		(void)os_absolute(NULL, path, &settings->now.path);
-	settings->now.limit_set = limit != NULL;
-	settings->now.limit_bytes = limit ? cache_parse_limit(limit) : 0;
-	settings->now.disabled = disable && cache_switch_is_on(disable);
-	mem_free(path);
-	mem_free(limit);
-	mem_free(disable);
+		(void)os_absolute(NULL, path, &to->settings->now.path);
+	(void)arena_keep(to->owner, to->settings->now.path);
+	to->settings->now.limit_set = limit != NULL;
+	to->settings->now.limit_bytes = limit ? cache_parse_limit(limit) : 0;
+	to->settings->now.disabled = switch_is_on(disable);
 }
 
-int cache_settings_read(struct jw_error *err, const char *dir, struct jw_cache_info *ret_settings)
+int cache_settings_read(struct jw_error *err, void *owner, const char *dir,
+						struct jw_cache_info *ret_settings)
 {
 	struct jw_cache_info settings = {.free_bytes = UINT64_MAX, .kept_bytes = kept_limit_bytes};
+	const struct reading to = {owner, &settings};
 
-	read_now(&settings);
-	if (dir ? os_absolute(err, dir, &settings.path) : read_path(err, &settings)) {
-		cache_settings_free(&settings);
+	read_now(&to);
+	if (dir ? os_absolute(err, dir, &settings.path) : read_path(err, &to))
 		return -1;
-	}
-	read_switches(&settings);
-	read_limit(&settings);
-	for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
-		char *text = os_env(lookalikes[i].wrong);
-
-		if (text)
-			warn(&settings, "%s: no driver reads this variable; the right name is %s",
+	(void)arena_keep(owner, settings.path);
+	read_switches(&to);
+	read_limit(&to);
+	for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
+		if (variable_of(&to, lookalikes[i].wrong))
+			warn(&to, "%s: no driver reads this variable; the right name is %s",
 				 lookalikes[i].wrong, lookalikes[i].right);
-		mem_free(text);
-	}
 	if (settings.path)
-		check_directory(&settings);
+		check_directory(&to);
 	*ret_settings = settings;
 	return 0;
-}
-
-void cache_settings_free(struct jw_cache_info *settings)
-{
-	jw_lines_free(settings->warnings, settings->warning_count);
-	mem_free(settings->path);
-	mem_free(settings->now.path);
-	*settings = (struct jw_cache_info){0};
 }
 
 int jw_account_doubt(struct jw_error *err, char **ret_line)

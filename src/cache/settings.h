@@ -22,9 +22,9 @@ enum { CACHE_MAX_WARNINGS = 24 };
 /* Reads the environment and examines the directory; writes nothing. `dir` is a directory that
  * replaces the environment's, or NULL. Faults of the settings become warnings, not failures. The
  * caller sets what depends on the driver: its default limit, `force_jit`, `why_useless`, `outlook`.
- * The caller frees the settings. */
-int cache_settings_read(struct jw_error *err, const char *dir, struct jw_cache_info *ret_settings);
-void cache_settings_free(struct jw_cache_info *settings);
+ * The texts live in the arena of `owner`. */
+int cache_settings_read(struct jw_error *err, void *owner, const char *dir,
+						struct jw_cache_info *ret_settings);
 
 /* Sets a variable of the cache in this process to the value that programs of its account will have
  * from their next login on. cache_settings_own returns the value without that, or NULL if it is not

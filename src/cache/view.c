@@ -5,6 +5,7 @@
 
 #include <uv.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -154,12 +155,13 @@ enum { READS = 4, POLL_MS = 10 };
 static int find_cache_directory(struct jw_error *err, const struct jw_cache_options *options,
 								struct cache_view *view, bool *ret_exists)
 {
+	void *owner = arena_open(0);
 	struct jw_cache_info settings;
 	struct os_stat stat;
 	int result = -1;
 
-	if (cache_settings_read(err, options->path, &settings))
-		return -1;
+	if (cache_settings_read(err, owner, options->path, &settings))
+		goto done;
 	if (!settings.path) {
 		error_set(err, JW_ERR_UNSUPPORTED, "%s",
 				  settings.warning_count ? settings.warnings[0] : "the driver caches nothing");
@@ -176,11 +178,10 @@ static int find_cache_directory(struct jw_error *err, const struct jw_cache_opti
 		}
 	}
 	view->limit_bytes = options->limit_bytes ? options->limit_bytes : settings.limit_bytes;
-	view->path = settings.path;
-	settings.path = NULL;
+	view->path = mem_string(settings.path);
 	result = 0;
 done:
-	cache_settings_free(&settings);
+	jw_result_free(owner);
 	return result;
 }
 

@@ -217,7 +217,7 @@ done:
 
 /* ---- the whole examination */
 
-static int examine(struct jw_error *err, struct examination *seen,
+static int examine(struct jw_error *err, struct examination *seen, struct jw_doctor_result *found,
 				   struct jw_check_result **ret_check)
 {
 	const struct jw_doctor_options *options = seen->options;
@@ -226,8 +226,8 @@ static int examine(struct jw_error *err, struct examination *seen,
 										   .explain = true,
 										   .cancel = options->cancel};
 
-	if (cache_settings_read(err, NULL, &seen->settings) || jw_settings_read(err, &seen->sources) ||
-		jw_account_doubt(err, &seen->doubt))
+	if (cache_settings_read(err, found, NULL, &seen->settings) ||
+		jw_settings_read(err, &seen->sources) || jw_account_doubt(err, &seen->doubt))
 		return -1;
 	if (options->found && options->system->gpu_count && jw_check(err, &check, ret_check))
 		return -1;
@@ -270,7 +270,7 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 	struct examination seen = {.options = options, .system = options->system};
 	struct jw_check_result *check = NULL;
 	struct jw_doctor_result *found = arena_open(sizeof *found);
-	int result = examine(err, &seen, &check);
+	int result = examine(err, &seen, found, &check);
 
 	if (!result) {
 		find_findings(&seen, found);
@@ -278,7 +278,6 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 		*ret_result = found;
 		found = NULL;
 	}
-	cache_settings_free(&seen.settings);
 	jw_result_free(seen.sources);
 	jw_lines_free(seen.objections, seen.objection_count);
 	mem_free(seen.doubt);

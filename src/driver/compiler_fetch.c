@@ -6,6 +6,7 @@
 #include <jitwarm/compiler.h>
 #include <jitwarm/version.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/packages.h"
@@ -92,6 +93,7 @@ struct fetched_piece {
 };
 
 struct fetch {
+	void *owner; /* of paths */
 	const struct jw_compiler_fetch_options *options;
 	struct version cuda;
 	struct fetched_piece pieces[MAX_PIECES];
@@ -204,30 +206,10 @@ static int check_fetched_version(struct jw_error *err, const struct fetch *fetch
 
 static const char by_hand[] = "name the ptxas of a CUDA toolkit (--ptxas FILE)";
 
-static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pip *pip,
-					  const struct fetched_piece *piece, const char *folder)
-{
-	char *wheel = NULL, *program = os_join(folder, os_base_name(piece->member));
-	struct jw_error why = {0};
-	int result = 0;
-
-	if (pip_get_one(&why, pip, "", piece->asked, &wheel))
-		result = why.code == JW_ERR_NOT_FOUND && pip_lack(pip) != PIP_LACKS_NOTHING
-					 ? error_set(err, why.code, "%s; %s", why.message, by_hand)
-					 : error_copy(err, &why);
-	if (!result && (unpack_program(err, wheel, piece->member, program, &fetch->options->cancel) ||
-					check_fetched_version(err, fetch, piece, program)))
-		result = error_prefix(err, "%s", os_base_name(wheel));
-	mem_free(program);
-	mem_free(wheel);
-	return result;
-}
-
-/* ---- the store */
-
+/* Fills a folder with the files of the wheels. */
 static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, const char *folder)
 {
-	char *room = os_join(folder, "pip");
+	char *room = arena_keep(fetch->owner, os_join(folder, "pip"));
 	const struct pip_options how = {.folder = room,
 									.platform = jw_platform(),
 									.any_python = true,
@@ -238,38 +220,34 @@ static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, co
 
 	if (!result)
 		result = pip_open(err, &how, &pip);
-	for (size_t i = 0; !result && i < fetch->piece_count; i++)
-		result = take_piece(err, fetch, pip, &fetch->pieces[i], folder);
+	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
+		const struct fetched_piece *piece = &fetch->pieces[i];
+		char *wheel = NULL,
+			 *program = arena_keep(fetch->owner, os_join(folder, os_base_name(piece->member)));
+		struct jw_error why = {0};
+
+		if (pip_get_one(&why, pip, "", piece->asked, &wheel))
+			result = why.code == JW_ERR_NOT_FOUND && pip_lack(pip) != PIP_LACKS_NOTHING
+						 ? error_set(err, why.code, "%s; %s", why.message, by_hand)
+						 : error_copy(err, &why);
+		else if (unpack_program(err, arena_keep(fetch->owner, wheel), piece->member, program,
+								&fetch->options->cancel) ||
+				 check_fetched_version(err, fetch, piece, program))
+			result = error_prefix(err, "%s", os_base_name(wheel));
+	}
 	pip_close(pip);
 	(void)os_remove_tree(NULL, room);
-	mem_free(room);
 	return result;
 }
 
-/* Moves the fetched files into a folder that already has other files, or files of another version.
- */
-static int add_pieces(struct jw_error *err, const struct fetch *fetch, const char *fresh,
-					  const char *place)
-{
-	int result = 0;
-
-	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
-		const char *name = os_base_name(fetch->pieces[i].member);
-		char *from = os_join(fresh, name), *to = os_join(place, name);
-
-		result = os_rename(err, from, to);
-		mem_free(from);
-		mem_free(to);
-	}
-	return result;
-}
+/* ---- the store */
 
 /* Fills a temporary folder and renames it. `path` is the path of ptxas in the final folder. */
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
 					  const char *place, const char *path)
 {
-	char *fresh = mem_printf("%s%c%s%llx", store, os_separator, fresh_start,
-							 (unsigned long long)os_monotonic_ns());
+	char *fresh = arena_printf(fetch->owner, "%s%c%s%llx", store, os_separator, fresh_start,
+							   (unsigned long long)os_monotonic_ns());
 	struct jw_error why = {0};
 	int result = -1;
 
@@ -278,18 +256,24 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
-	/* The folder was fetched before: by another process, without its linker, or in another
-	 * version. */
-	if (result && os_exists(path))
-		result = add_pieces(err, fetch, fresh, place);
-	else if (result && os_exists(place))
+	if (result && os_exists(path)) {
+		/* The folder was fetched before: by another process, without its linker, or in another
+		 * version. It keeps its other files. */
+		result = 0;
+		for (size_t i = 0; !result && i < fetch->piece_count; i++) {
+			const char *name = os_base_name(fetch->pieces[i].member);
+
+			result = os_rename(err, arena_keep(fetch->owner, os_join(fresh, name)),
+							   arena_keep(fetch->owner, os_join(place, name)));
+		}
+	} else if (result && os_exists(place)) {
 		error_set(err, JW_ERR_IO, "%.400s: exists without %s: remove it, then fetch again", place,
 				  compiler_fetch_program());
-	else if (result)
+	} else if (result) {
 		error_copy(err, &why);
+	}
 done:
 	(void)os_remove_tree(NULL, fresh);
-	mem_free(fresh);
 	return result;
 }
 
@@ -366,7 +350,7 @@ static void find_missing(struct fetch *fetch, const char *place)
 	pieces[0].version = ptxas_version;
 	pieces[1].version = nvjitlink_version;
 	for (size_t i = 0; i < count; i++) {
-		char *path = os_join(place, os_base_name(pieces[i].member));
+		const char *path = arena_keep(fetch->owner, os_join(place, os_base_name(pieces[i].member)));
 		struct fetched_piece *piece = &fetch->pieces[fetch->piece_count];
 
 		*piece = pieces[i];
@@ -379,7 +363,6 @@ static void find_missing(struct fetch *fetch, const char *place)
 						   cuda[0], cuda[1], cuda[2]);
 		if (!os_exists(path) || check_fetched_version(NULL, fetch, piece, path))
 			fetch->piece_count++;
-		mem_free(path);
 	}
 }
 
@@ -389,7 +372,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	static const struct jw_compiler_fetch_options none;
 	struct fetch fetch = {.options = options ? options : &none};
 	char *store = NULL, *place, *path;
-	int result = 0;
+	int result;
 
 	if (!read_cuda(version, &fetch.cuda))
 		return error_set(err, JW_ERR_USAGE,
@@ -402,16 +385,13 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 						 version, (int)(strrchr(version, '.') - version), version);
 	if (jw_compiler_store(err, &store))
 		return -1;
-	place = os_join(store, version);
-	path = os_join(place, compiler_fetch_program());
+	fetch.owner = arena_open(0);
+	place = arena_keep(fetch.owner, os_join(arena_keep(fetch.owner, store), version));
+	path = arena_keep(fetch.owner, os_join(place, compiler_fetch_program()));
 	find_missing(&fetch, place);
-	if (fetch.piece_count)
-		result = fetch_into(err, &fetch, store, place, path);
-	if (result)
-		mem_free(path);
-	else
-		*ret_path = path;
-	mem_free(place);
-	mem_free(store);
+	result = fetch.piece_count ? fetch_into(err, &fetch, store, place, path) : 0;
+	if (!result)
+		*ret_path = mem_string(path);
+	jw_result_free(fetch.owner);
 	return result;
 }

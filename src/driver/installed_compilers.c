@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "code/release.h"
 #include "driver/compiler_fetch.h"
@@ -104,107 +104,73 @@ char *compiler_refused_ptx(const char *name, uint32_t cuda, const struct jw_driv
 
 /* The state of a search. The version decides, not the order of the folders. */
 struct compiler_search {
+	void *owner; /* of its paths */
 	uint32_t wanted;
-	char *found;
-	char *older; /* the newest compiler that is older than requested */
+	const char *found;
+	const char *older; /* the newest compiler that is older than requested */
 	uint32_t older_cuda;
 	/* If not 0, the search is for the oldest one from this version on, up to `wanted`. */
 	uint32_t least;
-	char *oldest;
+	const char *oldest;
 	uint32_t oldest_cuda;
 	struct jw_error distrust; /* why the first refused compiler must not be run */
 };
 
-/* Tries a ptxas: the exact version ends the search; otherwise the oldest suitable or the newest
- * older one is remembered. */
-static void try_program(struct compiler_search *search, const char *path)
+/* Tries the ptxas in a folder: the exact version ends the search; otherwise the oldest suitable or
+ * the newest older one is remembered. A relative folder in PATH depends on the current directory,
+ * so it is skipped. */
+static void try_in(struct compiler_search *search, const char *root, const char *below)
 {
+	const char *path;
 	uint32_t cuda;
 
-	if (search->found || !os_exists(path) ||
-		os_guard(search->distrust.code ? NULL : &search->distrust, path) ||
+	if (search->found || !root || !os_is_whole_path(root))
+		return;
+	path = arena_printf(search->owner, "%s%c%s%s%s", root, os_separator, below, *below ? "/" : "",
+						compiler_fetch_program());
+	if (!os_exists(path) || os_guard(search->distrust.code ? NULL : &search->distrust, path) ||
 		ptxas_version(NULL, path, &cuda))
 		return;
 	if (search->least) {
 		if (cuda < search->least || cuda > search->wanted ||
 			(search->oldest && cuda >= search->oldest_cuda))
 			return;
-		mem_free(search->oldest);
-		search->oldest = mem_string(path);
+		search->oldest = path;
 		search->oldest_cuda = cuda;
 	} else if (cuda == search->wanted) {
-		search->found = mem_string(path);
+		search->found = path;
 	} else if (cuda < search->wanted && cuda > search->older_cuda) {
-		mem_free(search->older);
-		search->older = mem_string(path);
+		search->older = path;
 		search->older_cuda = cuda;
 	}
 }
 
-static void try_in(struct compiler_search *search, const char *root, const char *below)
+/* Tries the fetched compilers, those of toolkits, and PATH. */
+static void try_all(struct compiler_search *search)
 {
-	/* A relative folder in PATH depends on the current directory, so it is skipped. */
-	char *path = root && os_is_whole_path(root)
-					 ? mem_printf("%s%c%s%s%s", root, os_separator, below, *below ? "/" : "",
-								  compiler_fetch_program())
-					 : NULL;
-
-	if (path)
-		try_program(search, path);
-	mem_free(path);
-}
-
-static void try_store(struct compiler_search *search)
-{
+	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
+	void *owner = search->owner;
 	struct os_names names;
-	char *store = NULL;
+	char *store, *at, *end;
 
-	if (jw_compiler_store(NULL, &store))
-		return;
-	if (!os_list(NULL, store, &names)) {
+	if (!jw_compiler_store(NULL, &store) && !os_list(NULL, arena_keep(owner, store), &names)) {
 		for (size_t i = 0; i < names.count; i++)
 			if (names.kinds[i] == OS_DIRECTORY && *names.items[i] != '.')
 				try_in(search, store, names.items[i]);
 		os_names_free(&names);
 	}
-	mem_free(store);
-}
-
-static void try_toolkits(struct compiler_search *search)
-{
-	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-	char *newest = os_cuda_toolkit(0, 0);
-
 	for (uint32_t cuda = search->least ? search->least : search->wanted; cuda <= search->wanted;
-		 cuda += 10) {
-		char *named = os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10);
-
-		try_in(search, named, "bin");
-		mem_free(named);
-	}
-	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-		char *root = os_env(variables[i]);
-
-		try_in(search, root, "bin");
-		mem_free(root);
-	}
-	try_in(search, newest, "bin");
-	mem_free(newest);
-}
-
-static void try_path(struct compiler_search *search)
-{
-	char *list = os_env("PATH"), *at = list;
-
-	while (at && *at && !search->found) {
-		char *end = strchr(at, os_list_separator);
-
+		 cuda += 10)
+		try_in(search, arena_keep(owner, os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10)), "bin");
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		try_in(search, arena_keep(owner, os_env(variables[i])), "bin");
+	try_in(search, arena_keep(owner, os_cuda_toolkit(0, 0)), "bin");
+	for (at = arena_keep(owner, os_env("PATH")); at && !search->found; at = end) {
+		end = strchr(at, os_list_separator);
 		if (end)
-			*end = '\0';
+			*end++ = '\0';
 		try_in(search, at, "");
-		at = end ? end + 1 : NULL;
 	}
-	mem_free(list);
 }
 
 enum { FIRST_TOOLKIT = 9000 }; /* the first toolkit that compiles for today's GPUs */
@@ -214,18 +180,59 @@ bool jw_compiler_has_wheel(const struct jw_driver *driver)
 	return compiler_fetch_first(driver->cuda) == driver->cuda;
 }
 
-static void report_missing(struct jw_error *err, const struct compiler_search *search,
-						   const struct jw_driver *driver)
+static int fetch_version(struct jw_error *err, void *owner, uint32_t cuda, bool exact,
+						 const struct jw_compiler_fetch_options *fetch,
+						 struct compiler *ret_compiler)
 {
-	unsigned major = search->wanted / 1000, minor = search->wanted % 1000 / 10;
+	char version[32], *path;
+
+	(void)snprintf(version, sizeof version, "%u.%u", cuda / 1000, cuda % 1000 / 10);
+	if (jw_compiler_fetch(err, version, fetch, &path))
+		return -1;
+	*ret_compiler = (struct compiler){arena_keep(owner, path), cuda, exact};
+	return 0;
+}
+
+int compiler_named(struct jw_error *err, void *owner, const struct jw_driver *driver,
+				   const char *file, struct compiler *ret_compiler)
+{
+	char text[JW_DRIVER_TEXT], *path;
+	uint32_t cuda;
+
+	if (os_real_path(err, file, &path) || ptxas_version(err, arena_keep(owner, path), &cuda))
+		return -1;
+	if (driver->cuda && cuda > driver->cuda)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s belongs to CUDA %u.%u, which is newer than driver %s: the driver "
+						 "would refuse its code",
+						 file, cuda / 1000, cuda % 1000 / 10, jw_driver_text(text, driver));
+	*ret_compiler = (struct compiler){path, cuda, cuda == driver->cuda};
+	return 0;
+}
+
+int compiler_find(struct jw_error *err, void *owner, const struct jw_driver *driver,
+				  const struct jw_compiler_fetch_options *fetch, struct compiler *ret_compiler)
+{
+	struct compiler_search search = {.owner = owner, .wanted = driver->cuda};
+	const unsigned major = driver->cuda / 1000, minor = driver->cuda % 1000 / 10;
 	char text[JW_DRIVER_TEXT], package[64], older[512] = "";
 
-	if (search->older)
+	if (!driver->cuda)
+		return error_set(err, JW_ERR_USAGE,
+						 "the CUDA version of the driver is unknown; name it with --driver (12.4)");
+	try_all(&search);
+	if (search.found) {
+		*ret_compiler = (struct compiler){search.found, driver->cuda, true};
+		return 0;
+	}
+	if (fetch && jw_compiler_has_wheel(driver))
+		return fetch_version(err, owner, driver->cuda, true, fetch, ret_compiler);
+	if (search.older)
 		(void)text_format(
 			older, sizeof older,
 			"; --ptxas %.300s (CUDA %u.%u) would make working code, but not the driver's "
 			"own, and no module of a newer PTX",
-			search->older, search->older_cuda / 1000, search->older_cuda % 1000 / 10);
+			search.older, search.older_cuda / 1000, search.older_cuda % 1000 / 10);
 	if (!jw_compiler_has_wheel(driver))
 		error_set(err, JW_ERR_NOT_FOUND,
 				  "driver %s needs ptxas %u.%u, for which there is no wheel: name the ptxas of a "
@@ -237,99 +244,23 @@ static void report_missing(struct jw_error *err, const struct compiler_search *s
 				  "%s==%u.%u.*), or add --fetch%s",
 				  jw_driver_text(text, driver), major, minor, major, minor,
 				  compiler_fetch_package(package, major), major, minor, older);
+	return search.distrust.code ? error_prefix(err, "%s; so", search.distrust.message) : -1;
 }
 
-static int fetch_version(struct jw_error *err, uint32_t cuda, bool exact,
-						 const struct jw_compiler_fetch_options *fetch,
-						 struct jw_compiler *ret_compiler)
-{
-	char version[32], *path;
-
-	(void)snprintf(version, sizeof version, "%u.%u", cuda / 1000, cuda % 1000 / 10);
-	if (jw_compiler_fetch(err, version, fetch, &path))
-		return -1;
-	*ret_compiler = (struct jw_compiler){path, cuda, exact};
-	return 0;
-}
-
-static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
-						 const struct jw_compiler_fetch_options *fetch,
-						 struct compiler_search *search, struct jw_compiler *compiler)
-{
-	try_store(search);
-	try_toolkits(search);
-	try_path(search);
-	if (!search->found && fetch && jw_compiler_has_wheel(driver))
-		return fetch_version(err, search->wanted, true, fetch, compiler);
-	if (!search->found) {
-		report_missing(err, search, driver);
-		return search->distrust.code ? error_prefix(err, "%s; so", search->distrust.message) : -1;
-	}
-	*compiler = (struct jw_compiler){search->found, search->wanted, true};
-	search->found = NULL;
-	return 0;
-}
-
-/* Takes the ptxas that the user named, unless it is newer than the driver. */
-static int take_named(struct jw_error *err, const struct jw_driver *driver, const char *file,
-					  struct jw_compiler *compiler)
-{
-	char text[JW_DRIVER_TEXT];
-	uint32_t cuda;
-	char *path;
-
-	if (os_real_path(err, file, &path))
-		return -1;
-	if (ptxas_version(err, path, &cuda)) {
-		mem_free(path);
-		return -1;
-	}
-	if (cuda > driver->cuda) {
-		mem_free(path);
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "%s belongs to CUDA %u.%u, which is newer than driver %s: the driver "
-						 "would refuse its code",
-						 file, cuda / 1000, cuda % 1000 / 10, jw_driver_text(text, driver));
-	}
-	*compiler = (struct jw_compiler){path, cuda, cuda == driver->cuda};
-	return 0;
-}
-
-int compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
-				  const struct jw_compiler_fetch_options *fetch, struct jw_compiler *ret_compiler)
-{
-	struct compiler_search search = {.wanted = driver->cuda};
-	struct jw_compiler compiler = {0};
-	int result;
-
-	if (!driver->cuda)
-		return error_set(err, JW_ERR_USAGE,
-						 "the CUDA version of the driver is unknown; name it with --driver (12.4)");
-	result = file ? take_named(err, driver, file, &compiler)
-				  : find_compiler(err, driver, fetch, &search, &compiler);
-	mem_free(search.found);
-	mem_free(search.older);
-	if (!result)
-		*ret_compiler = compiler;
-	return result;
-}
-
-int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
-					const struct jw_compiler_fetch_options *fetch, struct jw_compiler *ret_compiler)
+int compiler_oldest(struct jw_error *err, void *owner, uint32_t least, uint32_t most,
+					const struct jw_compiler_fetch_options *fetch, struct compiler *ret_compiler)
 {
 	const uint32_t first = compiler_fetch_first(least);
-	struct compiler_search search = {.wanted = most,
-									 .least = least > FIRST_TOOLKIT ? least : FIRST_TOOLKIT};
+	struct compiler_search search = {
+		.owner = owner, .wanted = most, .least = least > FIRST_TOOLKIT ? least : FIRST_TOOLKIT};
 
-	try_store(&search);
-	try_toolkits(&search);
-	try_path(&search);
+	try_all(&search);
 	if (search.oldest) {
-		*ret_compiler = (struct jw_compiler){search.oldest, search.oldest_cuda, false};
+		*ret_compiler = (struct compiler){search.oldest, search.oldest_cuda, false};
 		return 0;
 	}
 	if (fetch && first <= most)
-		return fetch_version(err, first, false, fetch, ret_compiler);
+		return fetch_version(err, owner, first, false, fetch, ret_compiler);
 	if (first > most)
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
@@ -342,10 +273,4 @@ int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
 		"or add --fetch",
 		least / 1000, least % 1000 / 10, first / 1000, first % 1000 / 10);
 	return search.distrust.code ? error_prefix(err, "%s; so", search.distrust.message) : -1;
-}
-
-void jw_compiler_free(struct jw_compiler *compiler)
-{
-	mem_free(compiler->path);
-	*compiler = (struct jw_compiler){0};
 }

@@ -5,20 +5,30 @@
 
 #include "base/error.h"
 
+struct compiler {
+	const char *path;
+	uint32_t cuda; /* 1000 * major + 10 * minor */
+	bool exact;    /* of the driver's own minor version; otherwise another one, whose code works but
+					  differs */
+};
+
+/* The paths of these live in the arena of `owner`. */
+
 /* Finds the oldest installed compiler of the CUDA versions from `least` to `most` (1000 * major +
  * 10 * minor), because most drivers load its code. If there is none, the first one that has a wheel
  * is fetched, or JW_ERR_NOT_FOUND names it. */
-int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
-					const struct jw_compiler_fetch_options *fetch,
-					struct jw_compiler *ret_compiler);
-/* Finds the ptxas for a driver. If `file` is not NULL, only this one; JW_ERR_UNSUPPORTED if it is
- * newer than the driver, which would refuse its code. If NULL, the one of the driver's own version,
- * from those that jw_compiler_fetch has fetched, or of a toolkit (/usr/local/cuda-12.4, CUDA_HOME,
- * CUDA_PATH, PATH); if there is none, it is fetched if the caller allows it, or JW_ERR_NOT_FOUND
- * names the missing version, how to fetch it, and the drawback of an older one. The caller frees it
- * with jw_compiler_free. */
-int compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
-				  const struct jw_compiler_fetch_options *fetch, struct jw_compiler *ret_compiler);
+int compiler_oldest(struct jw_error *err, void *owner, uint32_t least, uint32_t most,
+					const struct jw_compiler_fetch_options *fetch, struct compiler *ret_compiler);
+/* Takes the ptxas that the user named. JW_ERR_UNSUPPORTED if it is newer than the driver, which
+ * would refuse its code; any version for a driver without a CUDA version. */
+int compiler_named(struct jw_error *err, void *owner, const struct jw_driver *driver,
+				   const char *file, struct compiler *ret_compiler);
+/* Finds the ptxas of the driver's own version, from those that jw_compiler_fetch has fetched, or of
+ * a toolkit (/usr/local/cuda-12.4, CUDA_HOME, CUDA_PATH, PATH); if there is none, it is fetched if
+ * the caller allows it, or JW_ERR_NOT_FOUND names the missing version, how to fetch it, and the
+ * drawback of an older one. */
+int compiler_find(struct jw_error *err, void *owner, const struct jw_driver *driver,
+				  const struct jw_compiler_fetch_options *fetch, struct compiler *ret_compiler);
 
 /* The CUDA version of a compiler, without loading it: 1000 * major + 10 * minor; 0 if unknown. */
 

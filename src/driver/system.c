@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "cache/outlook.h"
 #include "cache/profile.h"
@@ -238,7 +238,7 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 			"%s=1: the driver compiles everything at every start and never reads its cache; "
 			"a warm cache cannot help until it is unset",
 			cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
-		mem_add_string(&cache->warnings, &cache->warning_count, CACHE_MAX_WARNINGS, text);
+		arena_add_string(system, &cache->warnings, &cache->warning_count, CACHE_MAX_WARNINGS, text);
 		if (!options->cache_dir && !cache->disabled)
 			TEXT_COPY(cache->why_useless, text);
 	}
@@ -256,18 +256,18 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 {
 	struct jw_error why = {0};
 	char *library = NULL;
-	int result;
 
 	if (options->driver && !*options->driver)
 		return 0;
 	if (options->driver_profile) {
-		result = cache_profile_read(&why, options->driver_profile, ret_profile);
-		if (result && why.code == JW_ERR_FORMAT)
-			error_set(&why, JW_ERR_FORMAT,
-					  "%s: neither a driver's library nor a profile that “jitwarm status "
-					  "--driver-profile FILE” has written",
-					  options->driver_profile);
-		return result ? error_copy(err, &why) : 0;
+		if (!cache_profile_read(&why, options->driver_profile, ret_profile))
+			return 0;
+		if (why.code != JW_ERR_FORMAT)
+			return error_copy(err, &why);
+		return error_set(err, JW_ERR_FORMAT,
+						 "%s: neither a driver's library nor a profile that “jitwarm status "
+						 "--driver-profile FILE” has written",
+						 options->driver_profile);
 	}
 	if (options->driver_library) {
 		if (os_real_path(err, options->driver_library, &library))
@@ -281,13 +281,10 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 	}
 	/* A library shows its build, and often its release; another source of the release has
 	 * priority. */
-	result = cache_profile_find(err, NULL, library, system->cache.path, ret_profile);
-	if (!result) {
-		TEXT_COPY(system->driver.library, library);
-		result = options->driver ? jw_driver_parse(err, options->driver, &ret_profile->driver) : 0;
-	}
-	mem_free(library);
-	return result;
+	if (cache_profile_find(err, NULL, arena_keep(system, library), system->cache.path, ret_profile))
+		return -1;
+	TEXT_COPY(system->driver.library, library);
+	return options->driver ? jw_driver_parse(err, options->driver, &ret_profile->driver) : 0;
 }
 
 /* Fails because the names of the driver's entries are unknown, and says how to name the driver. */
@@ -365,7 +362,6 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 {
 	struct jw_error why = {0};
 	char *library = NULL;
-	int result;
 
 	if (os_find_driver(&why, &library)) {
 		struct os_pci_device pci[MAX_PCI];
@@ -386,18 +382,17 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 		(void)text_format(system->why_none, sizeof system->why_none, "%.300s%s", why.message, hint);
 		return 0;
 	}
+	(void)arena_keep(system, library);
 	TEXT_COPY(system->driver.library, library);
 	system->cache.no_compiler = os_lacks_jit_compiler(library);
-	result = find_gpus(err, options, library, system);
-	if (!result)
-		result = find_profile(err, options, system);
-	if (!result && !system->gpu_count) {
+	if (find_gpus(err, options, library, system) || find_profile(err, options, system))
+		return -1;
+	if (!system->gpu_count) {
 		explain_pending(system);
 		if (targets_unfit_driver(&why, &system->driver.version))
 			TEXT_COPY(system->why_none, why.message);
 	}
-	mem_free(library);
-	return result;
+	return 0;
 }
 
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
@@ -406,46 +401,42 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	struct jw_system *system;
 	struct jw_system_options how = *given;
 	const struct jw_system_options *options = &how;
-	char *scratch = NULL;
 	struct jw_error why = {0};
-	int result = -1;
 
 	/* This applies also if there is no GPU to ask about, as on a developer's machine. */
 	if (!options->target_count && (!options->asleep || options->probe || options->ask) &&
 		worker_command_check(err, options->worker))
 		return -1;
-	system = mem_alloc(sizeof *system);
+	system = arena_open(sizeof *system);
 	system->worker = options->worker;
 	system->elsewhere = options->target_count != 0;
-	system->gpus = mem_array(PROTOCOL_MAX_DEVICES, sizeof *system->gpus);
+	system->gpus = arena_array(system, PROTOCOL_MAX_DEVICES, sizeof *system->gpus);
 	/* An account without a home has no state. */
 	if (os_state_dir(&why, &system->state_dir) && error_unless_missing(err, &why))
-		goto done;
+		goto fail;
+	(void)arena_keep(system, system->state_dir);
 	if (system->state_dir && state_may_write(&why, system->state_dir))
 		(void)text_format(system->why_forgets, sizeof system->why_forgets,
 						  "%.200s cannot be written to (%.280s)", system->state_dir, why.message);
 	if (given->scratch) {
-		system->scratch = mem_alloc(sizeof *system->scratch);
+		system->scratch = arena_alloc(system, sizeof *system->scratch);
 		if (run_folder_make(err, system->state_dir, system->scratch))
-			goto done;
+			goto fail;
 		/* The first insert makes the cache, with its final permissions. */
-		how.cache_dir = scratch = os_join(system->scratch->path, "ComputeCache");
+		how.cache_dir = arena_keep(system, os_join(system->scratch->path, "ComputeCache"));
 	}
-	if (cache_settings_read(err, options->cache_dir, &system->cache))
-		goto done;
+	if (cache_settings_read(err, system, options->cache_dir, &system->cache))
+		goto fail;
 	system->cache.named = options->cache_dir != NULL;
 	if (options->target_count ? open_elsewhere(err, options, system)
 							  : open_here(err, options, system))
-		goto done;
+		goto fail;
 	settle_settings(options, system);
-	result = 0;
-done:
-	mem_free(scratch);
-	if (result)
-		jw_system_free(system);
-	else
-		*ret_system = system;
-	return result;
+	*ret_system = system;
+	return 0;
+fail:
+	jw_system_free(system);
+	return -1;
 }
 
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path)
@@ -462,13 +453,7 @@ int jw_system_write_profile(struct jw_error *err, const struct jw_system *system
 
 void jw_system_free(struct jw_system *system)
 {
-	if (!system)
-		return;
-	cache_settings_free(&system->cache);
-	mem_free(system->state_dir);
-	if (system->scratch)
+	if (system && system->scratch)
 		run_folder_remove(system->scratch);
-	mem_free(system->scratch);
-	mem_free(system->gpus);
-	mem_free(system);
+	jw_result_free(system);
 }

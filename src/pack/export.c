@@ -6,6 +6,7 @@
 
 #include <sodium.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
@@ -25,7 +26,8 @@ enum { LEVEL_BEST = 19 };
 
 struct job {
 	const struct jw_export_options *options;
-	char *dir;
+	const char *dir;
+	void *owner; /* of `dir` */
 	struct gather gather;
 	struct pack_manifest manifest;
 	size_t *contributors; /* for each member, the gathered item that contributes it */
@@ -244,15 +246,9 @@ static int find_export_directory(struct jw_error *err, struct job *job)
 	const struct jw_export_options *options = job->options;
 	struct jw_cache_info settings = {0};
 
-	if (options->cache_dir && cache_settings_read(err, options->cache_dir, &settings))
+	if (options->cache_dir && cache_settings_read(err, job->owner, options->cache_dir, &settings))
 		return -1;
-	job->dir = settings.path;
-	settings.path = NULL;
-	cache_settings_free(&settings);
-	if (!job->dir && options->system && options->system->cache.path) {
-		job->dir = mem_string(options->system->cache.path);
-		return 0;
-	}
+	job->dir = !settings.path && options->system ? options->system->cache.path : settings.path;
 	return job->dir ? 0 : error_set(err, JW_ERR_NOT_FOUND, "the driver caches nothing here");
 }
 
@@ -312,6 +308,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	if (options->found && !options->found->file_count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the named files and packages have no device code");
+	job.owner = arena_open(0);
 	if (find_export_directory(err, &job))
 		goto done;
 	if (options->system && options->system->driver.trust == JW_TRUST_OPAQUE) {
@@ -338,6 +335,6 @@ done:
 	manifest_free(&job.manifest);
 	buf_free(&job.bytes);
 	mem_free(job.contributors);
-	mem_free(job.dir);
+	jw_result_free(job.owner);
 	return done;
 }

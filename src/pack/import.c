@@ -28,28 +28,20 @@ static int find_import_directory(struct jw_error *err, struct import *import)
 	const struct jw_import_options *options = import->options;
 	const struct jw_system *system = import->system;
 	struct jw_cache_info settings;
-	int result = -1;
 
-	if (cache_settings_read(err, options->cache_dir, &settings))
+	if (cache_settings_read(err, import->result, options->cache_dir, &settings))
 		return -1;
-	if (!options->cache_dir && system && system->cache.path) {
-		mem_free(settings.path);
-		settings.path = mem_string(system->cache.path);
-	}
-	if (!settings.path) {
-		error_set(err, JW_ERR_UNSUPPORTED, "%s",
-				  settings.warning_count ? settings.warnings[0] : "the driver caches nothing");
-		goto done;
-	}
-	import->result->path = arena_keep(import->result, settings.path);
-	settings.path = NULL;
+	import->result->path = !options->cache_dir && system && system->cache.path
+							   ? arena_string(import->result, system->cache.path)
+							   : settings.path;
+	if (!import->result->path)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s",
+						 settings.warning_count ? settings.warnings[0]
+												: "the driver caches nothing");
 	import->limit_bytes = options->limit_bytes ? options->limit_bytes
 						  : system             ? system->cache.limit_bytes
 											   : settings.limit_bytes;
-	result = 0;
-done:
-	cache_settings_free(&settings);
-	return result;
+	return 0;
 }
 
 static const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/json_table.h"
@@ -157,15 +158,16 @@ static int digest_state_part(struct jw_error *err, const struct jw_run_key *key,
 static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 					  struct jw_run_state *state)
 {
+	void *owner = arena_open(0);
 	struct jw_cache_info settings;
+	const int result = cache_settings_read(err, owner, key->cache_dir, &settings);
 
-	if (cache_settings_read(err, key->cache_dir, &settings))
-		return -1;
-	state->cache_dir = settings.path;
-	state->limit_bytes = settings.limit_bytes;
-	settings.path = NULL;
-	cache_settings_free(&settings);
-	return 0;
+	if (!result) {
+		state->cache_dir = settings.path ? mem_string(settings.path) : NULL;
+		state->limit_bytes = settings.limit_bytes;
+	}
+	jw_result_free(owner);
+	return result;
 }
 
 /* The entries that existed at some time. */

@@ -30,7 +30,6 @@
 struct priming {
 	const struct jw_system *system;
 	struct jw_prime_options options; /* the caller's options, with the system's additions */
-	struct jw_compiler compiler;     /* used for another machine */
 	struct planning planning;
 	struct run_folder staged; /* the packs that reuse_folder has copied */
 	struct ledger ledger;     /* used from the second step on */
@@ -47,28 +46,30 @@ static const char any_ptxas[] = "ptxas";
 static int find_compiler(struct jw_error *err, struct priming *run)
 {
 	struct jw_prime_compile_options *how = &run->options.compile;
-	char driver[JW_DRIVER_TEXT];
+	const struct jw_driver *driver = &run->system->driver.version;
+	struct compiler compiler;
+	char text[JW_DRIVER_TEXT];
 	bool hopper = false;
 
-	if (compiler_find(err, &run->system->driver.version,
-					  how->ptxas == any_ptxas ? NULL : how->ptxas, how->fetch, &run->compiler))
+	if (how->ptxas != any_ptxas && driver->cuda
+			? compiler_named(err, run->result, driver, how->ptxas, &compiler)
+			: compiler_find(err, run->result, driver, how->fetch, &compiler))
 		return -1;
 	for (size_t i = 0; i < run->system->gpu_count; i++)
 		hopper = hopper || run->system->gpus[i].target.sm == 90;
-	(void)jw_driver_text(driver, &run->system->driver.version);
-	if (!run->compiler.exact)
+	(void)jw_driver_text(text, driver);
+	if (!compiler.exact)
 		(void)text_format(run->result->compile.inexact, 1024,
 						  "%.700s belongs to CUDA %u.%u, which is older than driver %s: its code "
 						  "works, but is not the driver's own",
-						  run->compiler.path, run->compiler.cuda / 1000,
-						  run->compiler.cuda % 1000 / 10, driver);
+						  compiler.path, compiler.cuda / 1000, compiler.cuda % 1000 / 10, text);
 	/* Source: docs/internals/driver-cache.md, [1]. */
-	else if (hopper && run->system->driver.version.release[0] == 535)
+	else if (hopper && driver->release[0] == 535)
 		(void)text_format(run->result->compile.inexact, 1024,
 						  "on sm_90 driver %s writes an attribute that ptxas does not write: "
 						  "entries by ptxas differ from the driver's own in some bytes",
-						  driver);
-	how->ptxas = run->compiler.path;
+						  text);
+	how->ptxas = compiler.path;
 	return 0;
 }
 
@@ -410,7 +411,6 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		run.result = NULL;
 	}
 	set_free(&run.cold);
-	jw_compiler_free(&run.compiler);
 	jw_result_free(run.result);
 	return result;
 }

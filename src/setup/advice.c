@@ -290,7 +290,7 @@ static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
 	if (!path)
 		return 0;
 	advice->path = arena_string(advice, path);
-	if (question->path && cache_settings_read(err, path, &settings))
+	if (question->path && cache_settings_read(err, advice, path, &settings))
 		return -1;
 	advice->path_usable = settings.usable;
 	advice->path_in_force =
@@ -304,7 +304,6 @@ static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
 	add_warnings(advice, settings.warnings, settings.warning_count);
 	add_warnings(advice, lines, count);
 	jw_lines_free(lines, count);
-	cache_settings_free(&settings);
 	return result;
 }
 

@@ -1,4 +1,5 @@
 /* jitwarm reads the environment as the driver does; each case was tried on a real driver. */
+#include "base/arena.h"
 #include "check.h"
 
 #include <errno.h>
@@ -42,9 +43,14 @@ static const char *const names[] = {
 	"CUDA_FORCE_JIT",  "CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT",   "CUDA_CACHE_MAX_SIZE",
 	"CUDA_CACHE_DIR",  "CUDA_CACHE_SIZE",      "CUDA_CACHE_DISABLED"};
 
+/* The settings of a test; the next test frees them. */
+static void *owner;
+
 static int clean_environment(void **state)
 {
 	(void)state;
+	jw_result_free(owner);
+	owner = arena_open(0);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (os_env_set(why, names[i], NULL))
 			return -1;
@@ -118,7 +124,7 @@ TEST_WITH(variables_are_read_as_the_driver_does, clean_environment, NULL)
 
 		assert_int_equal(clean_environment(state), 0);
 		OK(os_env_set(why, cases[i].name, cases[i].value));
-		OK(cache_settings_read(why, NULL, &settings));
+		OK(cache_settings_read(why, owner, NULL, &settings));
 		assert_int_equal(settings.disabled, cases[i].disabled);
 		assert_int_equal(settings.force_ptx_jit, cases[i].force);
 		assert_int_equal(settings.force_jit, cases[i].force_jit);
@@ -126,7 +132,6 @@ TEST_WITH(variables_are_read_as_the_driver_does, clean_environment, NULL)
 		assert_int_equal(settings.warning_count, cases[i].warned);
 		if (cases[i].warned)
 			assert_true(warns_of(&settings, cases[i].name));
-		cache_settings_free(&settings);
 	}
 }
 
@@ -136,9 +141,8 @@ TEST_WITH(one_variable_overrides_the_other, clean_environment, NULL)
 
 	OK(os_env_set(why, "CUDA_FORCE_PTX_JIT", "0"));
 	OK(os_env_set(why, "CUDA_FORCE_JIT", "1"));
-	OK(cache_settings_read(why, NULL, &settings));
+	OK(cache_settings_read(why, owner, NULL, &settings));
 	assert_false(settings.force_ptx_jit || settings.force_jit);
-	cache_settings_free(&settings);
 }
 
 TEST_WITH(the_place_follows_the_driver, clean_environment, NULL)
@@ -146,38 +150,33 @@ TEST_WITH(the_place_follows_the_driver, clean_environment, NULL)
 	struct jw_cache_info settings;
 	char *expected = os_join(folder, ".nv/ComputeCache"), *here;
 
-	OK(cache_settings_read(why, NULL, &settings));
+	OK(cache_settings_read(why, owner, NULL, &settings));
 	assert_string_equal(settings.path, expected);
 	assert_false(settings.path_set);
 	assert_false(settings.exists);
 	assert_int_equal(settings.limit_bytes, UINT64_C(1) << 30);
 	assert_int_equal(settings.warning_count, 0);
-	cache_settings_free(&settings);
 
 	OK(os_env_set(why, "HOME", ""));
-	OK(cache_settings_read(why, NULL, &settings));
+	OK(cache_settings_read(why, owner, NULL, &settings));
 	assert_string_equal(settings.path, "/.nv/ComputeCache");
-	cache_settings_free(&settings);
 
 	OK(os_env_set(why, "HOME", NULL));
-	OK(cache_settings_read(why, NULL, &settings));
+	OK(cache_settings_read(why, owner, NULL, &settings));
 	assert_null(settings.path);
 	assert_true(warns_of(&settings, "HOME"));
-	cache_settings_free(&settings);
 
 	OK(os_env_set(why, "CUDA_CACHE_PATH", ""));
-	OK(cache_settings_read(why, NULL, &settings));
+	OK(cache_settings_read(why, owner, NULL, &settings));
 	assert_null(settings.path);
 	assert_true(settings.path_set);
 	assert_true(warns_of(&settings, "CUDA_CACHE_PATH"));
-	cache_settings_free(&settings);
 
 	OK(os_env_set(why, "CUDA_CACHE_PATH", "no/such/levels"));
-	OK(cache_settings_read(why, NULL, &settings));
+	OK(cache_settings_read(why, owner, NULL, &settings));
 	OK(os_real_path(why, ".", &here));
 	assert_true(!strncmp(settings.path, here, strlen(here)));
 	assert_true(warns_of(&settings, "relative"));
-	cache_settings_free(&settings);
 	mem_free(here);
 	mem_free(expected);
 }
@@ -188,23 +187,20 @@ TEST_WITH(an_unusable_directory_is_reported, clean_environment, NULL)
 	char *file = os_join(folder, "file"), *dir = os_join(folder, "dir");
 
 	OK(os_write_atomic(why, file, "x", 1));
-	OK(cache_settings_read(why, file, &settings));
+	OK(cache_settings_read(why, owner, file, &settings));
 	assert_false(settings.usable);
 	assert_true(warns_of(&settings, "not a directory"));
-	cache_settings_free(&settings);
 
 	OK(os_make_dirs(why, dir, 0700));
-	OK(cache_settings_read(why, dir, &settings));
+	OK(cache_settings_read(why, owner, dir, &settings));
 	assert_true(settings.usable && settings.exists);
 	assert_int_equal(settings.warning_count, 0);
-	cache_settings_free(&settings);
 
 	if (getuid()) { /* root may write anywhere */
 		assert_int_equal(chmod(dir, 0500), 0);
-		OK(cache_settings_read(why, dir, &settings));
+		OK(cache_settings_read(why, owner, dir, &settings));
 		assert_false(settings.usable);
 		assert_int_equal(settings.warning_count, 1);
-		cache_settings_free(&settings);
 		assert_int_equal(chmod(dir, 0700), 0);
 	}
 	mem_free(file);
@@ -250,13 +246,12 @@ static void expect_path(const char *value, const char *path, const char *warning
 	struct jw_cache_info settings;
 
 	OK(os_env_set(why, "CUDA_CACHE_PATH", value));
-	OK(cache_settings_read(why, NULL, &settings));
+	OK(cache_settings_read(why, owner, NULL, &settings));
 	assert_true(settings.path_set);
 	assert_string_equal(settings.path + strlen(settings.path) - strlen(path), path);
 	if (settings.warning_count != (warning != NULL) || (warning && !warns_of(&settings, warning)))
 		fail_msg("%s: %zu: %s", value, settings.warning_count,
 				 settings.warning_count ? settings.warnings[0] : "");
-	cache_settings_free(&settings);
 }
 
 TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
@@ -288,13 +283,11 @@ TEST_WITH(another_account_has_no_limit_of_ours, clean_environment, NULL)
 	struct jw_cache_info info;
 
 	cache_settings_keep_limit(5);
-	OK(cache_settings_read(why, folder, &info));
+	OK(cache_settings_read(why, owner, folder, &info));
 	assert_int_equal(info.kept_bytes, 5);
-	cache_settings_free(&info);
 	cache_settings_forget_adopted();
-	OK(cache_settings_read(why, folder, &info));
+	OK(cache_settings_read(why, owner, folder, &info));
 	assert_int_equal(info.kept_bytes, 0);
-	cache_settings_free(&info);
 }
 
 /* The place of the cache is examined, and so is the kernel's answer on its file system. */
@@ -339,7 +332,7 @@ TEST(a_place_is_looked_at)
 		kernel.type = cases[i].type;
 		kernel.free_bytes = cases[i].free_bytes;
 		kernel.fails = cases[i].fails;
-		OK(cache_settings_read(why, path, &settings));
+		OK(cache_settings_read(why, owner, path, &settings));
 		if (settings.exists != cases[i].exists || settings.usable != cases[i].usable ||
 			settings.warning_count != (size_t)(wanted[0] != NULL) + (wanted[1] != NULL) ||
 			text_ends(kernel.first, "/index") != (cases[i].from > 1) ||
@@ -347,7 +340,6 @@ TEST(a_place_is_looked_at)
 			(wanted[1] && !warns_of(&settings, wanted[1])))
 			fail_msg("%zu: %s: %d %d %zu %s", i, path, settings.exists, settings.usable,
 					 settings.warning_count, settings.warning_count ? settings.warnings[0] : "");
-		cache_settings_free(&settings);
 		mem_free(path);
 	}
 	kernel.from = 0;

@@ -1,5 +1,6 @@
 /* Limits, settings and budgets, computed a second time as plainly as docs/internals/driver-cache.md
  * and the help put them, without code of src, for every value of small sets. */
+#include "base/arena.h"
 #include "check.h"
 
 #include <stdio.h>
@@ -61,6 +62,8 @@ static uint64_t plain_limit(const char *text)
  * it is set at all. The settings are not those of this process. */
 CASE(settings_are_those_of_the_environment)
 {
+	void *owner = arena_open(0);
+
 	put("cache/index", "");
 	set("CUDA_CACHE_PATH", "cache");
 	for (size_t i = 0; i < COUNT(sizes); i++)
@@ -80,7 +83,7 @@ CASE(settings_are_those_of_the_environment)
 					OK(cache_settings_adopt(why, "CUDA_CACHE_MAXSIZE", "77"));
 					OK(cache_settings_adopt(why, "CUDA_CACHE_DISABLE", "1"));
 				}
-				OK(cache_settings_read(why, NULL, &settings));
+				OK(cache_settings_read(why, owner, NULL, &settings));
 				assert_int_equal(settings.limit_bytes, i % 2 ? 77 : plain_limit(sizes[i]));
 				assert_int_equal(settings.limit_set, i % 2 || sizes[i]);
 				assert_int_equal(settings.disabled, i % 2 || plain_on(switches[k]));
@@ -92,8 +95,8 @@ CASE(settings_are_those_of_the_environment)
 				assert_int_equal(settings.disable_ptx_jit,
 								 other ? plain_on(other) : plain_on(switches[m]));
 				assert_string_equal(settings.path, settings.now.path);
-				cache_settings_free(&settings);
 			}
+	jw_result_free(owner);
 	cache_settings_forget_adopted();
 }
 
