@@ -47,8 +47,7 @@ struct jw_keys {
 	struct jw_key *items;
 	size_t count;
 };
-/* Lists the signing keys and the trusted keys. The caller frees them with jw_keys_free. */
-int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys);
-void jw_keys_free(struct jw_keys *keys);
+/* Lists the signing keys and the trusted keys. The caller frees them with jw_result_free. */
+int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys **ret_keys);
 
 #endif

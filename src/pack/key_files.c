@@ -6,7 +6,7 @@
 
 #include <sodium.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "os/file.h"
 #include "os/private.h"
@@ -19,9 +19,10 @@ static const char own_folder[] = "keys", trusted_folder[] = "trusted";
 /* A public key in a folder; `trusted` marks folders whose keys are trusted. */
 struct key_file {
 	struct jw_key key;
-	char *path;
+	const char *path;
 };
 
+/* All keys, in an arena. */
 struct key_files {
 	struct key_file *items;
 	size_t count, capacity;
@@ -93,9 +94,8 @@ static void describe_key(struct jw_key *key, const char *name,
 }
 
 /* Finds out whether this account can sign: one that may not read the secret key cannot. */
-static int check_secret(struct jw_error *err, const char *folder, struct jw_key *key)
+static int check_secret(struct jw_error *err, const char *path, struct jw_key *key)
 {
-	char *path = mem_printf("%s/%s.key", folder, key->name);
 	struct minisign_secret secret = {0};
 	struct jw_error why = {0};
 	struct buf text = {0};
@@ -111,7 +111,6 @@ static int check_secret(struct jw_error *err, const char *folder, struct jw_key 
 	}
 	minisign_forget(&secret, sizeof secret);
 	forget_text(&text);
-	mem_free(path);
 	return result;
 }
 
@@ -147,23 +146,17 @@ static int add_key_file(struct jw_error *err, const char *folder, const char *fi
 {
 	const size_t length = strlen(file) - strlen(".pub");
 	struct jw_key key = {.trusted = trusted};
-	char *path;
-	int result;
+	const char *path = arena_keep(files, os_join(folder, file));
 
 	if (length >= sizeof key.name)
 		return 0;
 	text_copy(key.name, length + 1, file);
-	path = os_join(folder, file);
-	result = read_key(err, path, &key) || (!trusted && check_secret(err, folder, &key)) ||
-					 VEC_ROOM(err, files->items, files->capacity, files->count, MAX_KEYS)
-				 ? -1
-				 : 0;
-	if (!result) {
-		files->items[files->count++] = (struct key_file){.key = key, .path = path};
-		path = NULL;
-	}
-	mem_free(path);
-	return result;
+	if (read_key(err, path, &key) ||
+		(!trusted && check_secret(err, arena_printf(files, "%s/%s.key", folder, key.name), &key)) ||
+		ARENA_ROOM(err, files, files->items, files->capacity, files->count, MAX_KEYS))
+		return -1;
+	files->items[files->count++] = (struct key_file){.key = key, .path = path};
+	return 0;
 }
 
 /* Adds the keys of a folder; `folder` is NULL if there is none. */
@@ -185,13 +178,6 @@ static int add_key_folder(struct jw_error *err, const char *folder, bool trusted
 	return result;
 }
 
-static void free_files(struct key_files *files)
-{
-	for (size_t i = 0; i < files->count; i++)
-		mem_free(files->items[i].path);
-	mem_free(files->items);
-}
-
 static int compare_key_files(const void *a, const void *b)
 {
 	return strcmp(((const struct key_file *)a)->key.name, ((const struct key_file *)b)->key.name);
@@ -205,22 +191,23 @@ void jw_use_trusted_keys(const char *folder)
 	more_trusted = folder ? mem_string(folder) : NULL;
 }
 
-/* Reads all keys, sorted by name. The caller frees them, also on failure. */
-static int read_key_files(struct jw_error *err, const char *state_dir, struct key_files *files)
+/* Reads all keys, sorted by name. */
+static int read_key_files(struct jw_error *err, const char *state_dir, struct key_files **ret_files)
 {
-	char *own = state_dir ? os_join(state_dir, own_folder) : NULL;
-	char *trusted = state_dir ? os_join(state_dir, trusted_folder) : NULL;
-	int result = add_key_folder(err, own, /* trusted= */ false, files);
+	struct key_files *files = arena_open(sizeof *files);
+	const char *own = state_dir ? arena_keep(files, os_join(state_dir, own_folder)) : NULL;
+	const char *trusted = state_dir ? arena_keep(files, os_join(state_dir, trusted_folder)) : NULL;
 
-	if (!result)
-		result = add_key_folder(err, trusted, /* trusted= */ true, files);
-	if (!result)
-		result = add_key_folder(err, more_trusted, /* trusted= */ true, files);
+	if (add_key_folder(err, own, /* trusted= */ false, files) ||
+		add_key_folder(err, trusted, /* trusted= */ true, files) ||
+		add_key_folder(err, more_trusted, /* trusted= */ true, files)) {
+		jw_result_free(files);
+		return -1;
+	}
 	if (files->count)
 		qsort(files->items, files->count, sizeof *files->items, compare_key_files);
-	mem_free(own);
-	mem_free(trusted);
-	return result;
+	*ret_files = files;
+	return 0;
 }
 
 /* Returns whether two keys are equal; the same id is not enough, and a damaged one equals none. */
@@ -246,22 +233,24 @@ static bool is_unfinished(const struct key_files *files, const struct jw_key *ke
 /* Refuses a name under which another key is trusted. */
 static int check_free(struct jw_error *err, const char *state_dir, const struct jw_key *key)
 {
-	struct key_files files = {0};
-	int result = read_key_files(err, state_dir, &files);
+	struct key_files *files;
+	int result = 0;
 
-	for (size_t i = 0; !result && i < files.count; i++) {
-		const struct jw_key *other = &files.items[i].key;
+	if (read_key_files(err, state_dir, &files))
+		return -1;
+	for (size_t i = 0; !result && i < files->count; i++) {
+		const struct jw_key *other = &files->items[i].key;
 		char word[SHELL_WORD];
 
 		if (other->trusted && *other->public_key && text_equal_fold(other->name, key->name) &&
-			!is_same_key(other, key) && !(key->can_sign && is_unfinished(&files, other)))
+			!is_same_key(other, key) && !(key->can_sign && is_unfinished(files, other)))
 			result = error_set(
 				err, JW_ERR_USAGE,
 				"“%s” is the name of another trusted key, %s: choose another name, or “jitwarm key "
 				"distrust %s” first",
 				other->name, other->id, shell_word(word, other->name));
 	}
-	free_files(&files);
+	jw_result_free(files);
 	return result;
 }
 
@@ -348,25 +337,25 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 
 int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name)
 {
-	struct key_files files = {0};
+	struct key_files *files;
 	size_t removed = 0;
-	int result = check_name(err, name);
+	int result = 0;
 
-	if (!result)
-		result = read_key_files(err, state_dir, &files);
+	if (check_name(err, name) || read_key_files(err, state_dir, &files))
+		return -1;
 	/* A key may be trusted under several names, and an own key under another name. */
-	for (size_t i = 0; i < files.count; i++)
-		for (size_t at = 0; !result && !strcmp(files.items[i].key.name, name) && at < files.count;
+	for (size_t i = 0; i < files->count; i++)
+		for (size_t at = 0; !result && !strcmp(files->items[i].key.name, name) && at < files->count;
 			 at++) {
-			struct key_file *file = &files.items[at];
+			struct key_file *file = &files->items[at];
 
-			if (!file->key.trusted || (at != i && !is_same_key(&file->key, &files.items[i].key)))
+			if (!file->key.trusted || (at != i && !is_same_key(&file->key, &files->items[i].key)))
 				continue;
 			result = os_remove(err, file->path);
 			file->key.trusted = false;
 			removed += !result;
 		}
-	free_files(&files);
+	jw_result_free(files);
 	if (!result && !removed)
 		result = error_set(err, JW_ERR_NOT_FOUND, "no trusted key “%s”", name);
 	return result;
@@ -430,20 +419,18 @@ int jw_key_check(struct jw_error *err, const char *state_dir, const char *key)
 	return result;
 }
 
-int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys)
+int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys **ret_keys)
 {
-	struct jw_keys keys = {0};
-	struct key_files files = {0};
-	int result = read_key_files(err, state_dir, &files);
+	struct jw_keys *keys;
+	struct key_files *files;
 
-	if (result) {
-		free_files(&files);
+	if (read_key_files(err, state_dir, &files))
 		return -1;
-	}
-	keys.items = mem_array(files.count, sizeof *keys.items);
-	for (size_t i = 0; i < files.count; i++) {
-		struct jw_key *key = &files.items[i].key;
-		struct jw_key *former = keys.count ? &keys.items[keys.count - 1] : NULL;
+	keys = arena_open(sizeof *keys);
+	keys->items = arena_array(keys, files->count, sizeof *keys->items);
+	for (size_t i = 0; i < files->count; i++) {
+		struct jw_key *key = &files->items[i].key;
+		struct jw_key *former = keys->count ? &keys->items[keys->count - 1] : NULL;
 
 		key->trusted = key->trusted && !*key->refused;
 		/* An own key that is trusted under its own name. */
@@ -453,30 +440,23 @@ int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret
 			if (!*former->refused)
 				TEXT_COPY(former->refused, key->refused);
 		} else {
-			keys.items[keys.count++] = *key;
+			keys->items[keys->count++] = *key;
 		}
 	}
-	free_files(&files);
+	jw_result_free(files);
 	*ret_keys = keys;
 	return 0;
-}
-
-void jw_keys_free(struct jw_keys *keys)
-{
-	mem_free(keys->items);
-	*keys = (struct jw_keys){0};
 }
 
 int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t id[MINISIGN_ID],
 					  struct minisign_public *ret_public, char ret_name[64])
 {
 	char text[MINISIGN_ID_TEXT];
-	struct key_files files = {0};
+	struct key_files *files;
 	struct jw_error why = {0};
 	int result = -1;
 
 	if (read_key_files(&why, state_dir, &files)) {
-		free_files(&files);
 		/* A signer does not become unknown because the keys cannot be listed. */
 		if (why.code == JW_ERR_NOT_FOUND)
 			why.code = JW_ERR_IO;
@@ -484,8 +464,8 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t
 	}
 	error_set(&why, JW_ERR_NOT_FOUND, "the key %s is not trusted on this machine",
 			  minisign_id_text(text, id));
-	for (size_t i = 0; result && i < files.count; i++) {
-		const struct jw_key *key = &files.items[i].key;
+	for (size_t i = 0; result && i < files->count; i++) {
+		const struct jw_key *key = &files->items[i].key;
 
 		if (key->trusted && !strcmp(key->id, text)) {
 			result = *key->refused ? error_set(&why, JW_ERR_NOT_FOUND, "%s", key->refused)
@@ -494,6 +474,6 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t
 			text_copy(ret_name, 64, key->name);
 		}
 	}
-	free_files(&files);
+	jw_result_free(files);
 	return result ? error_copy(err, &why) : 0;
 }

@@ -358,12 +358,12 @@ static int trusts(struct jw_error *err)
 
 static int lists_keys(struct jw_error *err)
 {
-	struct jw_keys keys;
+	struct jw_keys *keys;
 
 	if (jw_key_list(err, state, &keys))
 		return -1;
-	assert_int_equal(keys.count, 1);
-	jw_keys_free(&keys);
+	assert_int_equal(keys->count, 1);
+	jw_result_free(keys);
 	return 0;
 }
 

@@ -353,11 +353,11 @@ TEST(every_version)
 TEST(a_folder_that_cannot_be_looked_at_is_not_one_without_keys)
 {
 	char *home = os_join(folder, "looped"), *trusted = os_join(home, "trusted");
-	struct jw_keys keys;
+	struct jw_keys *keys;
 
 	OK(os_make_dirs(why, home, 0700));
 	OK(jw_key_list(why, home, &keys));
-	jw_keys_free(&keys);
+	jw_result_free(keys);
 	assert_int_equal(symlink("trusted", trusted), 0);
 	GIVES(JW_ERR_IO, jw_key_list(why, home, &keys));
 	assert_non_null(strstr(why->message, trusted));

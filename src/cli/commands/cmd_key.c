@@ -163,15 +163,20 @@ static int print_key_list(struct jw_error *err, const struct output *out,
 static int key_list_run(struct jw_error *err, struct cli *cli)
 {
 	const char *state = begin_key_command(err, cli, 0, 0);
-	struct jw_keys keys = {0};
-	int result =
-		(!cli->stateless && (!state || jw_key_list(err, state, &keys))) ||
-		(output_wants_text(&cli->out) && keys.count && print_key_list(err, &cli->out, &keys)) ||
-		document_print(&cli->out, &document_key, &keys);
+	const struct jw_keys none = {0};
+	struct jw_keys *found = NULL;
+	const struct jw_keys *keys;
+	int result = 0;
 
-	if (!result && !keys.count && !cli->stateless)
+	if (!cli->stateless && (!state || jw_key_list(err, state, &found)))
+		return -1;
+	keys = found ? found : &none;
+	if ((output_wants_text(&cli->out) && keys->count && print_key_list(err, &cli->out, keys)) ||
+		document_print(&cli->out, &document_key, keys))
+		result = -1;
+	else if (!keys->count && !cli->stateless)
 		output_line(&cli->out, STYLE_PLAIN, "No keys: “jitwarm key generate” makes one.");
-	jw_keys_free(&keys);
+	jw_result_free(found);
 	return result;
 }
 

@@ -377,14 +377,14 @@ static int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
  * out. */
 static bool trusts_a_key(const char *state_dir)
 {
-	struct jw_keys keys;
+	struct jw_keys *keys;
 	size_t trusted = 0;
 
 	if (jw_key_list(NULL, state_dir, &keys))
 		return true;
-	for (size_t i = 0; i < keys.count; i++)
-		trusted += keys.items[i].trusted;
-	jw_keys_free(&keys);
+	for (size_t i = 0; i < keys->count; i++)
+		trusted += keys->items[i].trusted;
+	jw_result_free(keys);
 	return trusted;
 }
 
