@@ -28,15 +28,15 @@ struct jw_scan_count {
 /* Writes "sm_90a", "compute_75", "lto-ir" or "kind 0x80"; returns `name`. */
 const char *jw_scan_count_name(char name[JW_TARGET_TEXT], const struct jw_scan_count *count);
 
-/* Writes "2 pieces of kind 0x20, which jitwarm does not know", or that PTX is edited; returns
- * `text`. */
 enum { JW_SCAN_UNKNOWN_TEXT = 256 };
+/* Writes "2 pieces of kind 0x20, which jitwarm does not know", or, for PTX, that programs edit it;
+ * returns `text`. */
+const char *jw_scan_unknown_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count, uint32_t kind);
 /* Writes "48 of 278 pieces have no code for sm_75 (chosen by the GPU)"; returns `text`. */
 const char *jw_scan_lacking_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t lacking, size_t pieces,
 								 struct jw_target target);
 /* Writes "2 pieces have PTX that is older than its target needs"; returns `text`. */
 const char *jw_scan_early_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count);
-const char *jw_scan_unknown_text(char text[JW_SCAN_UNKNOWN_TEXT], size_t count, uint32_t kind);
 
 enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
 

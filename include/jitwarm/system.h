@@ -197,8 +197,8 @@ struct jw_state_removal {
 };
 
 /* Removes the files that jitwarm has written into its state directory, and the directory if nothing
- * else is in it. Other files stay, even in folders with jitwarm's names. Not while another call
- * uses the directory. The caller frees the path with jw_text_free. */
+ * else is in it. Other files stay, even in folders with jitwarm's names. No other call
+ * may use the directory meanwhile. The caller frees the path with jw_text_free. */
 int jw_state_remove(struct jw_error *err, struct jw_state_removal *removal);
 
 #endif

@@ -27,7 +27,7 @@ int elf_view_open(struct jw_error *err, const struct os_map *map,
 /* JW_ERR_FORMAT if a container overlaps bytes that the loader reads, so that rewriting it would
  * break the file. */
 int elf_view_check(struct jw_error *err, const struct elf_view *view);
-/* Converts a place in the file to its address; false if no segment has it. */
+/* Converts a range of the file to its address when loaded; false if no segment holds all of it. */
 bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t size_bytes,
 					  uint64_t *ret_address);
 /* Finds the pointers that point into containers. JW_ERR_FORMAT if segments overlap, or there are

@@ -22,7 +22,8 @@ char *wheel_edit_version(struct jw_error *err, const char *version, const struct
  * is not `old_version`, which METADATA has. */
 char *wheel_edit_file_name(struct jw_error *err, const char *name, const char *old_version,
 						   const char *version);
-/* Changes the part of NAME-VERSION.dist-info before its dot in the same way. */
+/* Returns NAME-VERSION, of NAME-VERSION.dist-info, with another version. The caller frees it.
+ * JW_ERR_FORMAT if its version is not `old_version`. */
 char *wheel_edit_stem(struct jw_error *err, const char *stem, const char *old_version,
 					  const char *version);
 

@@ -74,17 +74,19 @@ void arena_join(void *owner, void *other)
 	first->next = piece_of(other);
 }
 
-/* Keeps an array, which has moved from `old`. */
+/* Keeps an array that is new (`old` is NULL), or that has moved from `old`, which the owner keeps.
+ */
 static void keep_array(void *owner, const void *old, void *array)
 {
 	struct piece *piece = piece_of(owner);
 
-	while (old && piece->kept != old)
-		piece = piece->next;
-	if (old)
-		piece->kept = array;
-	else
+	if (!old) {
 		(void)arena_keep(owner, array);
+		return;
+	}
+	while (piece->kept != old)
+		piece = piece->next;
+	piece->kept = array;
 }
 
 int arena_room(struct jw_error *err, void *owner, void **array, size_t *capacity, size_t count,

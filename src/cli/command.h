@@ -139,8 +139,8 @@ int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_wo
 void cli_forget(struct cli *cli, const char *why, bool can_be_named);
 /* Opens cli->system, whose worker is this program, and says so if nothing can be remembered. */
 int cli_open(struct jw_error *err, struct cli *cli, const struct jw_system_options *options);
-/* Opens cli->system on this cache (NULL: the driver's) without the driver, unless `ask` has it
- * asked. */
+/* Opens cli->system for this cache (NULL: the driver's) without starting the driver, unless `ask`
+ * allows that. */
 int cli_open_asleep(struct jw_error *err, struct cli *cli, const char *cache_dir, enum jw_ask ask);
 /* Returns jitwarm's own folder, to which a command can write unless it only reads; valid until the
  * end. NULL on failure, and for root without a state. */

@@ -23,8 +23,8 @@ struct cures {
 
 /* Adds the cure for a failing file if the list of wheels has its package: the one in the name of a
  * wheel (as for jw_which_cure), else the only name on the command line. */
-void cures_add(struct cli *cli, struct cures *cures, const char *file,
-			   struct jw_target target, const struct jw_driver *driver);
+void cures_add(struct cli *cli, struct cures *cures, const char *file, struct jw_target target,
+			   const struct jw_driver *driver);
 /* Prints the cures that a check has found; `named` as for cures_print. */
 void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named);
 /* Prints a line for each: the release and how to install it; if none runs, the command that shows

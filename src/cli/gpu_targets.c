@@ -234,7 +234,7 @@ static bool is_marketed(const char *name)
 }
 
 /* Writes "RTX 3070 Ti" for "rtx3070ti", "H100" for "h100", "RTX 3090x2" for "rtx3090x2". */
-static void market(char *ret_text, size_t size, const char *typed)
+static void write_marketed(char *ret_text, size_t size, const char *typed)
 {
 	static const struct {
 		const char *typed, *marketed;
@@ -256,12 +256,12 @@ static void market(char *ret_text, size_t size, const char *typed)
 			while (*marketed && !(*marketed == ' ' && !marketed[1] && (!*at || *at == ' ')))
 				ret_text[used++] = *marketed++;
 		} else {
-			/* The sign of a number of GPUs, 2x3090, stays small. */
+			/* The sign of a number of GPUs, 2x3090, stays in lower case. */
 			const bool times = *at == 'x' && at > typed && (text_is_digit(at[-1]) || at[-1] == ' '),
-					   small = *at >= 'a' && *at <= 'z' && !times;
+					   lower = *at >= 'a' && *at <= 'z' && !times;
 
 			ret_text[used] = *at++;
-			if (small)
+			if (lower)
 				ret_text[used] = (char)(ret_text[used] - 'a' + 'A');
 			used++;
 		}
@@ -280,7 +280,7 @@ static void product_name(char text[GPUS_NAME], const struct output *out, struct 
 	else if (is_marketed(typed))
 		(void)text_copy(text, GPUS_NAME, typed);
 	else
-		market(text, GPUS_NAME, typed);
+		write_marketed(text, GPUS_NAME, typed);
 }
 
 int gpu_targets_keep_run(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)

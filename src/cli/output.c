@@ -498,7 +498,7 @@ static bool print_narrow(const struct table *table, const size_t *widths,
 	return true;
 }
 
-static bool is_empty(const struct table *table, size_t column)
+static bool is_column_empty(const struct table *table, size_t column)
 {
 	for (size_t i = column; i < table->count; i += table->columns)
 		if (*table->cells[i].text)
@@ -518,7 +518,7 @@ int table_print(struct jw_error *err, const struct table *table, const struct ou
 		return 0;
 	assert(table->columns && table->count % table->columns == 0);
 	for (size_t i = 0; table->titles[0] && i < table->columns; i++) {
-		if (i + 1 == table->columns && os_is_terminal(1) && is_empty(table, i)) {
+		if (i + 1 == table->columns && os_is_terminal(1) && is_column_empty(table, i)) {
 			head[i] = (struct table_cell){.text = ""};
 			break;
 		}

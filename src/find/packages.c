@@ -86,15 +86,16 @@ static size_t version_length(const char *version, bool labelled)
 	return length;
 }
 
-bool packages_is_version(const struct package *package, const char *wanted, char *ret_is)
+bool packages_is_version(const struct package *package, const char *wanted,
+						 char ret_version[PACKAGE_MAX_NAME])
 {
 	const bool labelled = strchr(wanted, '+') != NULL;
 	size_t length;
 
-	version_on_disk(package, ret_is);
-	length = version_length(ret_is, labelled);
-	return !*ret_is || !*wanted ||
-		   (length == version_length(wanted, labelled) && !strncmp(ret_is, wanted, length));
+	version_on_disk(package, ret_version);
+	length = version_length(ret_version, labelled);
+	return !*ret_version || !*wanted ||
+		   (length == version_length(wanted, labelled) && !strncmp(ret_version, wanted, length));
 }
 
 static uint64_t name_key(const char *name)
@@ -268,9 +269,11 @@ int packages_find_module(struct jw_error *err, struct packages *packages, struct
 		result = described_check(err, list, packages->items[i].path);
 	}
 	found_seen_free(&seen);
+	if (result)
+		return -1;
 	packages->modules_read = true;
 	*ret_at = set_find(&packages->modules, name_key(module), &cursor);
-	return result;
+	return 0;
 }
 
 /* Returns the folder of packages in which a file lies, by its real path; NULL if it lies in none.

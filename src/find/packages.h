@@ -34,8 +34,9 @@ void packages_close(struct packages *packages);
 size_t packages_find(const struct packages *packages, const char *name, size_t start);
 
 /* Returns whether the package's version is the wanted one ("": any); true if the record's name has
- * no version. `ret_is`, of PACKAGE_MAX_NAME, is the installed version. */
-bool packages_is_version(const struct package *package, const char *wanted, char *ret_is);
+ * no version. Writes the installed version to `ret_version`, "" if it is unknown. */
+bool packages_is_version(const struct package *package, const char *wanted,
+						 char ret_version[PACKAGE_MAX_NAME]);
 
 /* Finds the package with a top-level module of this name ("cv2"); *ret_at is SET_NONE if there is
  * none. The first call reads the records of all packages, which count as those of `list`. */

@@ -30,12 +30,12 @@ int os_check_private(struct jw_error *err, const char *path, struct os_part *ret
  * fakeroot; on Windows the system's own account (LocalSystem). */
 bool os_is_machine_root(void);
 
-/* The rooms find programs, libraries and keys themselves. Before root starts or believes one, they
- * ask the check that the front has set: -1 with a line for the user. Without a check everything
- * passes. */
+/* The rooms find programs, libraries and keys themselves, and ask os_guard before they start or
+ * believe one. Returns -1, with a line for the user, if root would use a file that another account
+ * can change; cli/places.c sets the check. Without a check everything passes. */
 typedef int os_guard_check(struct jw_error *err, const char *path, bool for_all);
 void os_set_guard(os_guard_check *check);
 int os_guard(struct jw_error *err, const char *path);
-/* The same for a program that other accounts will start, and for the machine's settings, about
- * which also an administrator of Windows is asked. */
+/* Like os_guard, for a program that other accounts will start and for the machine's settings; on
+ * Windows it checks for every account. */
 int os_guard_for_all(struct jw_error *err, const char *path);

@@ -21,7 +21,7 @@ static bool is_plain(const char *word, bool windows)
 /* Returns the length of a character that ends a word in double quotes, or runs or replaces
  * something there; 0 if there is none. In PowerShell these are '"', '$' and '`' and the typographic
  * quotes (U+201C to U+201E); in cmd '%' and '!'. */
-static size_t acts_in_double_quotes(const char *at)
+static size_t acting_length(const char *at)
 {
 	if (strchr("\"$`%!", *at) || (unsigned char)*at < ' ')
 		return 1;
@@ -85,7 +85,7 @@ void shell_quote(struct buf *line, const char *word, bool windows)
 		end--;
 	buf_add(line, " %s", quote);
 	for (const char *at = word; at < end;) {
-		const size_t acts = windows ? acts_in_double_quotes(at) : *at == '\'' || *at == '\\';
+		const size_t acts = windows ? acting_length(at) : *at == '\'' || *at == '\\';
 
 		if (acts && windows)
 			buf_add(line, "?");

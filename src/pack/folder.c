@@ -107,7 +107,8 @@ static void on_folder_timer(uv_timer_t *timer)
 		child_kill(exchange->child);
 }
 
-/* Runs the process to its end, however that comes. Takes ownership of the message. */
+/* Runs the process until it ends, is killed, or is silent for too long. Takes ownership of the
+ * message. */
 static int run_folder_process(struct jw_error *err, const struct folder_request *request,
 							  struct buf *message, struct jw_store_traffic *traffic)
 {

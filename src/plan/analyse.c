@@ -601,11 +601,11 @@ static uint32_t runtime_of(const struct reading *reading, const struct devcode_i
 			   : image->runtime_cuda;
 }
 
-/* Passes an image to the sink. */
+/* Counts the code of an image, and passes both to the sink. */
 static int add_image(struct jw_error *err, struct reading *reading,
 					 const struct devcode_image *image)
 {
-	struct account *account = mem_alloc(sizeof *account); /* too large for a stack */
+	struct account account = {.reading = reading, .image = image};
 	struct analyse_image analysed = {
 		.scan = {.path = image->path,
 				 .member = image->member,
@@ -621,14 +621,13 @@ static int add_image(struct jw_error *err, struct reading *reading,
 	struct pieces pieces = {0};
 	int result = 0;
 
-	*account = (struct account){.reading = reading, .image = image};
 	picks_flush(&reading->picks);
 	for (size_t i = 0; !result && i < image->container_count; i++)
 		if (image->containers[i].index >= reading->noted.count)
 			result = error_set(err, JW_ERR_FORMAT, "a container that was not read");
 	if (!result) {
 		analysed.scan.runtime_cuda = runtime_of(reading, image);
-		rank_texts(account);
+		rank_texts(&account);
 	}
 	for (size_t i = 0; !result && i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
@@ -636,34 +635,33 @@ static int add_image(struct jw_error *err, struct reading *reading,
 		const enum devcode_role role = devcode_role_of(image, container);
 
 		for (uint32_t k = 0; !result && k < of->entry_count; k++)
-			result = count_entry(err, account, &reading->noted.entries[of->first_entry + k]);
+			result = count_entry(err, &account, &reading->noted.entries[of->first_entry + k]);
 		if (!result)
-			add_modules(account, container->index, role);
+			add_modules(&account, container->index, role);
 		analysed.scan.inputs += role == DEVCODE_RELOCATABLE;
 		analysed.scan.empty += of->empty;
 	}
-	if (account->count_count)
-		qsort(account->counts, account->count_count, sizeof *account->counts, order_counts);
+	if (account.count_count)
+		qsort(account.counts, account.count_count, sizeof *account.counts, order_counts);
 	if (!result) {
-		pieces_make(&pieces, &reading->noted, image, account->modules, account->module_count,
+		pieces_make(&pieces, &reading->noted, image, account.modules, account.module_count,
 					reading->modules);
 		analysed.scan.pieces = pieces.items;
 		analysed.scan.piece_count = pieces.count;
-		analysed.scan.ptx_bytes = account->ptx_bytes;
-		analyse_divide_counts(&analysed.scan, account->counts, account->count_count);
-		analysed.modules = account->modules;
-		analysed.module_count = account->module_count;
-		analysed.unreadable = account->unreadable;
+		analysed.scan.ptx_bytes = account.ptx_bytes;
+		analyse_divide_counts(&analysed.scan, account.counts, account.count_count);
+		analysed.modules = account.modules;
+		analysed.module_count = account.module_count;
+		analysed.unreadable = account.unreadable;
 		result = reading->sink->image(err, reading->sink->context, &analysed);
 		reading->stopped = result != 0;
 	}
 	for (size_t t = 0; t < PLAN_MAX_TARGETS; t++)
-		set_free(&account->known[t]);
-	set_free(&account->copies_by_kernels);
-	mem_free(account->copies);
-	mem_free(account->modules);
-	mem_free(account->counts);
-	mem_free(account);
+		set_free(&account.known[t]);
+	set_free(&account.copies_by_kernels);
+	mem_free(account.copies);
+	mem_free(account.modules);
+	mem_free(account.counts);
 	pieces_free(&pieces);
 	reading_clear(reading);
 	return result;

@@ -25,8 +25,8 @@
 /* The longest time that the event loop waits for the cache's lock; drivers wait as long. */
 enum { LOCK_WAIT_MS = 200 };
 
-/* Makes ready for another run: what was inserted counts again. */
-static void begin_again(struct jw_prime_compiled *compiled)
+/* Clears the counts before the plan is run again; that run counts the inserted entries, too. */
+static void reset_counts(struct jw_prime_compiled *compiled)
 {
 	compiled->compiled = compiled->misjudged = compiled->unchanged = compiled->met = 0;
 	compiled->opaque = false;
@@ -181,7 +181,7 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 	if (!result && outcome->compile.opaque)
 		result = ask_form(why, system, &setup->form_known);
 	if (!result && setup->form_known) {
-		begin_again(&outcome->compile);
+		reset_counts(&outcome->compile);
 		result = run_known(why, setup, outcome);
 	}
 	if (!result && (!known || outcome->compile.opaque)) {
@@ -193,7 +193,7 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 
 		setup->live = NULL;
 		setup->workers = 1;
-		begin_again(compiled);
+		reset_counts(compiled);
 		result = run_plan(why, setup, outcome);
 		after = run_folder_count_entries(cache);
 		compiled->compiled = after > before ? (size_t)(after - before) : 0;

@@ -219,8 +219,8 @@ static int digest_entries(struct jw_error *err, const char *dir, struct left_ent
 
 /* Finds out whether entries of the last run may be lost or damaged, or are not used by the driver.
  */
-static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
-						const struct jw_run_state *last, bool *ret_has)
+static int are_entries_doubtful(struct jw_error *err, const struct jw_run_state *state,
+								const struct jw_run_state *last, bool *ret_has)
 {
 	struct left_entries left = {.until_ns = strtoll(last->until_ns, NULL, 10)};
 	/* Entries may have been lost in a power cut although they have the same sizes and times. */
@@ -230,7 +230,7 @@ static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
 
 	if (digest_entries(err, state->cache_dir, &left))
 		return -1;
-	cache_outlook(state->cache_dir, state->limit_bytes, false, &outlook);
+	cache_outlook(state->cache_dir, state->limit_bytes, /* count= */ false, &outlook);
 	*ret_has = outlook.harmful || restarted || strcmp(last->entries, left.digest) != 0;
 	return 0;
 }
@@ -280,7 +280,7 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 		if (strcmp(last.parts[i], state->parts[i]) != 0)
 			result = append_change(err, changes, kept_fields[i].name);
 	if (!result)
-		result = has_suffered(err, state, &last, &suffered);
+		result = are_entries_doubtful(err, state, &last, &suffered);
 	if (!result && suffered)
 		result = append_change(err, changes, "cache");
 	return result;

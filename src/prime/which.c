@@ -366,7 +366,8 @@ char *jw_which_nearest(const char *package)
 	if (!package_normalise(package, strlen(package), name) || wheel_list_text(NULL, &text, &size))
 		return NULL;
 	nearest = suggest_for(name, strlen(name));
-	/* Many names of two packages are nearly alike: cudf-cu12 is not cuml-cu12. */
+	/* One edit is the most, because names of different packages are nearly alike: cudf-cu12,
+	 * cuml-cu12. */
 	nearest.distance = 1;
 	for (char *line = text, *end; *line; line = end) {
 		end = line + strcspn(line, "\n");

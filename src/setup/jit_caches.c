@@ -37,7 +37,7 @@ static char *cache_home(void)
 /* Returns the account's name as Python's getpass.getuser finds it; NULL if it is unknown. */
 static char *account_name(void)
 {
-	static const char *const variables[] = {"LOGNAME", "USER", "USERNAME"};
+	static const char *const variables[] = {"LOGNAME", "USER", "LNAME", "USERNAME"};
 	char *name = NULL;
 
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {

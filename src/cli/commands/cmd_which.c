@@ -901,7 +901,8 @@ static const struct package_fact *device_of(const char *package)
 	return NULL;
 }
 
-static const char *listed_for(const char *package)
+/* Returns the name of that package, or NULL. */
+static const char *listed_package(const char *package)
 {
 	const struct package_fact *fact = device_of(package);
 
@@ -941,7 +942,7 @@ static void apply_extras(struct wanted *wanted, const char *extras)
  * behind them. */
 static const char *take_extras(struct wanted *wanted, const char *extras)
 {
-	const char *listed = listed_for(wanted->name), *end = strchr(extras, ']') + 1;
+	const char *listed = listed_package(wanted->name), *end = strchr(extras, ']') + 1;
 	const bool plugin = listed && text_ends(listed, "-plugin");
 	size_t size = 0;
 
@@ -998,7 +999,8 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *wa
 	return 0;
 }
 
-/* Refuses names that are none, before any answer, and a version in a word of its own. */
+/* Refuses words that name no package, and a version as a word of its own, before the first answer
+ * is printed. */
 static int check_wanted(struct jw_error *err, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -1021,7 +1023,7 @@ static int check_wanted(struct jw_error *err, const char *const *names, size_t c
 static void set_unknown(struct jw_error *err, const struct cli *cli, const struct wanted *wanted)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	const char *package = wanted->name, *listed = listed_for(package);
+	const char *package = wanted->name, *listed = listed_package(package);
 	const struct package_fact *elsewhere = package_fact_of("index", package);
 	char *text, *nearest = listed ? NULL : jw_which_nearest(package);
 

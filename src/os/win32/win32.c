@@ -49,24 +49,18 @@ static bool is_raw(const wchar_t *path)
 wchar_t *win32_plain_path(struct jw_error *err, const char *path)
 {
 	wchar_t *wide = win32_wide(err, path), *full = NULL;
-	DWORD room;
+	DWORD size;
 
 	if (!wide || is_raw(wide))
 		return wide;
-	room = GetFullPathNameW(wide, 0, NULL, NULL);
-	if (!room || room > WIN32_MAX_PATH) {
-		error_set(err, room ? JW_ERR_LIMIT : JW_ERR_NOT_FOUND, "%s: %s", path,
-				  room ? "File name too long" : "No such file or directory");
-		goto done;
-	}
-	/* One more than requested, because another thread may change the current folder in between. */
 	full = mem_array(WIN32_MAX_PATH, sizeof *full);
-	if (!GetFullPathNameW(wide, WIN32_MAX_PATH, full, NULL)) {
-		win32_error(err, path);
+	size = GetFullPathNameW(wide, WIN32_MAX_PATH, full, NULL);
+	if (!size || size >= WIN32_MAX_PATH) {
+		error_set(err, size ? JW_ERR_LIMIT : JW_ERR_NOT_FOUND, "%s: %s", path,
+				  size ? "File name too long" : "No such file or directory");
 		mem_free(full);
 		full = NULL;
 	}
-done:
 	mem_free(wide);
 	return full;
 }

@@ -24,7 +24,7 @@ char *win32_utf8(struct jw_error *err, const wchar_t *text);
 /* Converts a path for the file functions: absolute, with backslashes, and with \\?\, which allows
  * more than 260 characters. The caller frees it. */
 wchar_t *win32_path(struct jw_error *err, const char *path);
-/* Converts a path for functions that do not understand \\?\. */
+/* Converts a path for functions that do not understand \\?\. The caller frees it. */
 wchar_t *win32_plain_path(struct jw_error *err, const char *path);
 /* A path from the system as UTF-8, without \\?\; the caller frees it. */
 char *win32_shown(struct jw_error *err, const wchar_t *path);
