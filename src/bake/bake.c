@@ -337,8 +337,9 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 }
 
 /* Finds out whether nothing of a file would be baked; then nothing of it is compiled either. */
-static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
-					  const char *place, bool *ret_refused)
+static int is_library_refused(struct jw_error *err, struct bake *bake,
+							  const struct jw_found_file *found, const char *place,
+							  bool *ret_refused)
 {
 	struct bake_files files = {.owner = bake->result};
 	int result;
@@ -363,7 +364,7 @@ static int compile_accepted(struct jw_error *err, struct bake *bake, char *const
 	for (size_t i = 0; !result && i < found->file_count; i++) {
 		bool refused = false;
 
-		result = is_refused(err, bake, &found->files[i], places[i] + common, &refused);
+		result = is_library_refused(err, bake, &found->files[i], places[i] + common, &refused);
 		if (!refused)
 			paths[count++] = found->files[i].path;
 	}

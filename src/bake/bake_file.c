@@ -13,8 +13,8 @@
 enum { MAX_CONTAINERS = 1 << 24 };
 
 /* Adds the places of an image's containers. */
-static int note_image(struct jw_error *err, struct bake_places *places,
-					  const struct devcode_image *image)
+static int list_places(struct jw_error *err, struct bake_places *places,
+					   const struct devcode_image *image)
 {
 	places->archive = places->archive || image->member;
 	places->ids_offset = image->module_ids_offset;
@@ -202,7 +202,7 @@ static int read_and_bake(struct jw_error *err, struct baking *baking)
 	if (code_open(err, file->path, &baking->job->cancel, &reader))
 		return -1;
 	while ((step = code_next(err, reader, &found)) > CODE_END) {
-		if (step == CODE_IMAGE && note_image(err, &baking->places, found.image)) {
+		if (step == CODE_IMAGE && list_places(err, &baking->places, found.image)) {
 			step = CODE_FAILED;
 			break;
 		}

@@ -279,7 +279,7 @@ struct unpacked {
 	uint64_t size_bytes;
 };
 
-static int put_unpacked(struct jw_error *err, void *context, const uint8_t *data, size_t size)
+static int write_unpacked(struct jw_error *err, void *context, const uint8_t *data, size_t size)
 {
 	struct unpacked *unpacked = context;
 
@@ -299,7 +299,7 @@ static int unpack(struct jw_error *err, const struct verifying *verifying, const
 		os_file_open(err, path, OS_OPEN_CREATE, &unpacked.file))
 		return -1;
 	result =
-		zip_member_unpack(err, map, member, &verifying->options->cancel, put_unpacked, &unpacked);
+		zip_member_unpack(err, map, member, &verifying->options->cancel, write_unpacked, &unpacked);
 	os_file_close(unpacked.file);
 	return result;
 }

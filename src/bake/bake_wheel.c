@@ -361,7 +361,7 @@ static int put_packed(struct jw_error *err, void *context, const uint8_t *data, 
 	return 0;
 }
 
-static int put_file(struct jw_error *err, struct wheel *wheel, const struct os_map *map)
+static int put_whole_file(struct jw_error *err, struct wheel *wheel, const struct os_map *map)
 {
 	enum { STEP = 1 << 20 };
 
@@ -437,7 +437,7 @@ static int put_member_content(struct jw_error *err, struct wheel *wheel, size_t 
 		return -1;
 	result = begin_member(err, wheel, member, name, map.size);
 	if (!result)
-		result = put_file(err, wheel, &map);
+		result = put_whole_file(err, wheel, &map);
 	os_map_close(&map);
 	return result;
 }

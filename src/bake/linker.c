@@ -78,7 +78,7 @@ static bool is_known_linker(const struct linker *linker, const char *path)
 }
 
 /* Adds a library, and keeps the list sorted. */
-static void add_library(struct linker *linker, const char *path, uint32_t cuda)
+static void add_linker(struct linker *linker, const char *path, uint32_t cuda)
 {
 	size_t at = linker->count++;
 
@@ -103,7 +103,7 @@ static int try_library(struct jw_error *err, struct linker_search *search, const
 		return 0;
 	if (!linker_ask(&why, real, search->system->gpus[0].target, search->folder.path, ask, &cuda,
 					NULL)) {
-		add_library(linker, real, cuda);
+		add_linker(linker, real, cuda);
 		return 0;
 	}
 	names = strstr(why.message, real) != NULL;

@@ -3,35 +3,35 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A piece of an arena; those of an owner follow it, the newest first. */
-struct piece {
-	struct piece *next;
+/* A slab of an arena; those of an owner follow it, the newest first. */
+struct slab {
+	struct slab *next;
 	void *kept;          /* memory of base/mem.h; NULL if the bytes are below */
 	max_align_t bytes[]; /* which the caller has */
 };
 
-static struct piece *piece_of(void *bytes)
+static struct slab *slab_of(void *bytes)
 {
-	return (struct piece *)(void *)((char *)bytes - offsetof(struct piece, bytes));
+	return (struct slab *)(void *)((char *)bytes - offsetof(struct slab, bytes));
 }
 
-static struct piece *add_piece(void *owner, size_t size)
+static struct slab *add_slab(void *owner, size_t size)
 {
-	struct piece *first = piece_of(owner), *piece = mem_alloc(sizeof *piece + size);
+	struct slab *first = slab_of(owner), *slab = mem_alloc(sizeof *slab + size);
 
-	piece->next = first->next;
-	first->next = piece;
-	return piece;
+	slab->next = first->next;
+	first->next = slab;
+	return slab;
 }
 
 void *arena_open(size_t size)
 {
-	return ((struct piece *)mem_alloc(sizeof(struct piece) + size))->bytes;
+	return ((struct slab *)mem_alloc(sizeof(struct slab) + size))->bytes;
 }
 
 void *arena_alloc(void *owner, size_t size)
 {
-	return add_piece(owner, size)->bytes;
+	return add_slab(owner, size)->bytes;
 }
 
 void *arena_array(void *owner, size_t count, size_t size)
@@ -42,7 +42,7 @@ void *arena_array(void *owner, size_t count, size_t size)
 void *arena_keep(void *owner, void *pointer)
 {
 	if (pointer)
-		add_piece(owner, 0)->kept = pointer;
+		add_slab(owner, 0)->kept = pointer;
 	return pointer;
 }
 
@@ -66,27 +66,27 @@ char *arena_printf(void *owner, const char *format, ...)
 
 void arena_join(void *owner, void *other)
 {
-	struct piece *first = piece_of(owner), *last = piece_of(other);
+	struct slab *first = slab_of(owner), *last = slab_of(other);
 
 	while (last->next)
 		last = last->next;
 	last->next = first->next;
-	first->next = piece_of(other);
+	first->next = slab_of(other);
 }
 
 /* Keeps an array that is new (`old` is NULL), or that has moved from `old`, which the owner keeps.
  */
 static void keep_array(void *owner, const void *old, void *array)
 {
-	struct piece *piece = piece_of(owner);
+	struct slab *slab = slab_of(owner);
 
 	if (!old) {
 		(void)arena_keep(owner, array);
 		return;
 	}
-	while (piece->kept != old)
-		piece = piece->next;
-	piece->kept = array;
+	while (slab->kept != old)
+		slab = slab->next;
+	slab->kept = array;
 }
 
 int arena_room(struct jw_error *err, void *owner, void **array, size_t *capacity, size_t count,
@@ -117,9 +117,9 @@ void arena_add_string(void *owner, char ***list, size_t *count, size_t most, con
 
 void jw_result_free(void *result)
 {
-	for (struct piece *piece = result ? piece_of(result) : NULL, *next; piece; piece = next) {
-		next = piece->next;
-		mem_free(piece->kept);
-		mem_free(piece);
+	for (struct slab *slab = result ? slab_of(result) : NULL, *next; slab; slab = next) {
+		next = slab->next;
+		mem_free(slab->kept);
+		mem_free(slab);
 	}
 }

@@ -120,7 +120,7 @@ static cJSON *item_of(const struct json_field *field, const uint8_t *values)
 	}
 }
 
-static bool is_set(const cJSON *item)
+static bool is_value_set(const cJSON *item)
 {
 	return cJSON_IsTrue(item) || item->child || (cJSON_IsString(item) && *item->valuestring) ||
 		   (cJSON_IsNumber(item) && item->valuedouble != 0);
@@ -140,7 +140,7 @@ static void put_fields(cJSON *object, const struct json_table *table, const uint
 		}
 		item = item_of(field, values);
 		if ((field->presence == JSON_UNLESS_NULL && cJSON_IsNull(item)) ||
-			(field->presence == JSON_IF_SET && !is_set(item)))
+			(field->presence == JSON_IF_SET && !is_value_set(item)))
 			cJSON_Delete(item);
 		else
 			(void)cJSON_AddItemToObject(object, json_name_of(field), item);

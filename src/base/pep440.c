@@ -39,7 +39,7 @@ static const char *read_part(const char *at, const char *const *words, size_t *r
 }
 
 /* Reads "+cu12.6". NULL if it is malformed. */
-static const char *read_local(const char *at, char local[PEP440_MOST_LOCAL])
+static const char *read_local_version(const char *at, char local[PEP440_MOST_LOCAL])
 {
 	size_t length = 0;
 
@@ -87,7 +87,7 @@ static bool read_version(const char *text, struct pep440 *ret_version, bool *ret
 	version.is_dev = next && next != at;
 	at = next;
 	if (at && *at == '+')
-		at = read_local(at, version.local);
+		at = read_local_version(at, version.local);
 	if (!at)
 		return false;
 	if (ret_prefix) {

@@ -30,7 +30,7 @@ static void skip(struct toml *toml, bool lines)
 	}
 }
 
-static int refuse(struct jw_error *err, const struct toml *toml, const char *what)
+static int fail_line(struct jw_error *err, const struct toml *toml, const char *what)
 {
 	return error_set(err, JW_ERR_FORMAT, "line %zu: %s", toml->line, what);
 }
@@ -42,12 +42,12 @@ static int read_string(struct jw_error *err, struct toml *toml, struct buf *text
 	const char quote = *toml->at++;
 
 	if (toml->at[0] == quote && toml->at[1] == quote)
-		return refuse(err, toml, "jitwarm reads no strings of several lines");
+		return fail_line(err, toml, "jitwarm reads no strings of several lines");
 	for (; *toml->at != quote; toml->at++) {
 		char c = *toml->at;
 
 		if (!c || c == '\n')
-			return refuse(err, toml, unclosed);
+			return fail_line(err, toml, unclosed);
 		if (c == '\\' && quote == '"') {
 			const char *escape = escapes;
 
@@ -55,7 +55,7 @@ static int read_string(struct jw_error *err, struct toml *toml, struct buf *text
 			while (*escape && *escape != *toml->at)
 				escape += 2;
 			if (!*toml->at || !*escape)
-				return refuse(err, toml, "an escape sequence that jitwarm does not read");
+				return fail_line(err, toml, "an escape sequence that jitwarm does not read");
 			c = escape[1];
 		}
 		if (buf_append(err, text, &c, 1))
@@ -77,7 +77,7 @@ static int read_item(struct jw_error *err, struct toml *toml, struct toml_value 
 	} else {
 		length = strcspn(toml->at, " \t\r\n,]#={}[\"'");
 		if (!length)
-			return refuse(err, toml, "a value that jitwarm does not read");
+			return fail_line(err, toml, "a value that jitwarm does not read");
 		result = buf_append(err, &text, toml->at, length);
 		toml->at += length;
 	}
@@ -100,7 +100,7 @@ static int read_value(struct jw_error *err, struct toml *toml, struct toml_value
 		if (*toml->at == ',')
 			toml->at++;
 		else if (*toml->at != ']')
-			return refuse(err, toml, "an array without its closing bracket");
+			return fail_line(err, toml, "an array without its closing bracket");
 	}
 	toml->at++;
 	return 0;
@@ -112,21 +112,21 @@ static int read_pair(struct jw_error *err, struct toml *toml, struct toml_table 
 	struct toml_value *value;
 
 	if (!length)
-		return refuse(err, toml, "a key that jitwarm does not read");
+		return fail_line(err, toml, "a key that jitwarm does not read");
 	if (table->count == MAX_VALUES)
-		return refuse(err, toml, "too many values");
+		return fail_line(err, toml, "too many values");
 	table->values = mem_resize(table->values, (table->count + 1) * sizeof *table->values);
 	value = &table->values[table->count++];
 	*value = (struct toml_value){.key = mem_string_n(toml->at, length), .line = toml->line};
 	toml->at += length;
 	skip(toml, false);
 	if (*toml->at != '=')
-		return refuse(err, toml, "a key without a value");
+		return fail_line(err, toml, "a key without a value");
 	toml->at++;
 	if (read_value(err, toml, value))
 		return -1;
 	skip(toml, false);
-	return *toml->at && *toml->at != '\n' ? refuse(err, toml, "text after a value") : 0;
+	return *toml->at && *toml->at != '\n' ? fail_line(err, toml, "text after a value") : 0;
 }
 
 /* Returns whether a line of another table begins or ends a string of several lines. */

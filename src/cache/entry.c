@@ -142,7 +142,7 @@ char *cache_entry_path(const char *dir, uint64_t key)
 	return mem_printf("%s/" NAME, dir, NAME_OF(key));
 }
 
-static int read_key(void *context, uint64_t offset, void *data, size_t size)
+static int read_key_part(void *context, uint64_t offset, void *data, size_t size)
 {
 	size_t got;
 
@@ -154,7 +154,7 @@ static int read_key(void *context, uint64_t offset, void *data, size_t size)
 int cache_entry_identity(struct os_file *file, const struct cache_entry *entry,
 						 struct jw_identity *ret_identity)
 {
-	return cache_key_identity_by(ret_identity, read_key, file, entry->key_bytes);
+	return cache_key_identity_by(ret_identity, read_key_part, file, entry->key_bytes);
 }
 
 enum cache_damage cache_file_open(const char *path, const struct os_stat *stat,

@@ -10,14 +10,14 @@
 
 /* Reads a number as the driver does, like strtoull: blanks, a sign, digits. Text after them is
  * ignored, and a number that does not fit becomes the largest. */
-static uint64_t number_of(const char *text)
+static uint64_t parse_number(const char *text)
 {
 	return strtoull(text, NULL, 10);
 }
 
 uint64_t cache_parse_limit(const char *text)
 {
-	uint64_t limit = number_of(text);
+	uint64_t limit = parse_number(text);
 
 	return limit < CACHE_MAX_LIMIT ? limit : CACHE_MAX_LIMIT;
 }
@@ -63,7 +63,7 @@ char *cache_explain_limit(const char *text)
 		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; write "
 						  "a number of bytes",
 						  text);
-	if (number_of(text) > CACHE_MAX_LIMIT)
+	if (parse_number(text) > CACHE_MAX_LIMIT)
 		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads it as its maximum, %s", text,
 						  text_bytes(size, CACHE_MAX_LIMIT));
 	return NULL;

@@ -59,7 +59,7 @@ static uint32_t shared_bits(uint32_t mode)
 	return shared;
 }
 
-static int check_directory(struct jw_error *err, struct cache_live *live)
+static int check_live_directory(struct jw_error *err, struct cache_live *live)
 {
 	const uint32_t new_mode = live->options.new_mode;
 	const char *dir = live->dir;
@@ -107,7 +107,7 @@ int cache_live_open(struct jw_error *err, const char *dir, const struct cache_li
 {
 	struct cache_live *live = new_live(dir, options);
 
-	if (check_directory(err, live)) {
+	if (check_live_directory(err, live)) {
 		(void)cache_live_close(NULL, live);
 		return -1;
 	}

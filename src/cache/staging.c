@@ -321,8 +321,8 @@ static int read_and_judge(struct jw_error *err, struct copy *copy, struct jw_ide
 						 copy->key_state, copy->value_state, read_staged_value, &value);
 }
 
-static int copy_file(struct jw_error *err, struct cache_live *live, struct copy *copy,
-					 struct live_staged *staged, size_t number)
+static int copy_addition(struct jw_error *err, struct cache_live *live, struct copy *copy,
+						 struct live_staged *staged, size_t number)
 {
 	struct os_stat stat;
 
@@ -384,7 +384,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	copy.size_bytes = size - copy.entry.extra_bytes;
 	copy.piece_bytes = copy.size_bytes < PIECE ? (size_t)copy.size_bytes : PIECE;
 	addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
-	result = copy_file(err, live, &copy, &staged, number);
+	result = copy_addition(err, live, &copy, &staged, number);
 done:
 	if (result && addition->why.code && addition->added != CACHE_ADDED_TAKEN)
 		addition->added = CACHE_ADDED_REFUSED;

@@ -179,7 +179,7 @@ static void read_config_file(int which, struct config *config, const char *path)
 	buf_free(&text);
 }
 
-static bool is_one_of(const char *text, const char *const words[])
+static bool is_word_of(const char *text, const char *const words[])
 {
 	for (; *words; words++)
 		if (text_equal_fold(text, *words))
@@ -192,22 +192,23 @@ static const char *const words_off[] = {"no", "off", "false", "0", NULL};
 
 bool config_is_on(const struct config_value *setting)
 {
-	return is_one_of(setting->value, words_on);
+	return is_word_of(setting->value, words_on);
 }
 
 const char *config_store_folder(const struct config *config)
 {
 	const struct config_value *setting = config_find(config, "store");
 
-	return setting && !is_one_of(setting->value, words_on) && !is_one_of(setting->value, words_off)
+	return setting && !is_word_of(setting->value, words_on) &&
+				   !is_word_of(setting->value, words_off)
 			   ? setting->value
 			   : NULL;
 }
 
 static int check_setting(struct jw_error *err, const struct config_value *setting)
 {
-	if (setting->kind == CONFIG_SWITCH && !is_one_of(setting->value, words_on) &&
-		!is_one_of(setting->value, words_off))
+	if (setting->kind == CONFIG_SWITCH && !is_word_of(setting->value, words_on) &&
+		!is_word_of(setting->value, words_off))
 		return error_set(err, JW_ERR_USAGE, "%s (%s) takes yes or no, not “%.200s”", setting->name,
 						 setting->origin, setting->value);
 	if (setting->kind == CONFIG_LANGUAGE && !language_is_known(setting->value))
@@ -220,8 +221,8 @@ static int check_setting(struct jw_error *err, const struct config_value *settin
 						 "%s (%s) takes the whole path of a folder, not “%.200s”", setting->name,
 						 setting->origin, setting->value);
 	/* A mistyped word is not taken for a folder. */
-	if (setting->kind == CONFIG_STORE && !is_one_of(setting->value, words_on) &&
-		!is_one_of(setting->value, words_off) && !os_is_whole_path(setting->value))
+	if (setting->kind == CONFIG_STORE && !is_word_of(setting->value, words_on) &&
+		!is_word_of(setting->value, words_off) && !os_is_whole_path(setting->value))
 		return error_set(err, JW_ERR_USAGE,
 						 "%s (%s) takes yes, no or the whole path of a folder, not “%.200s”",
 						 setting->name, setting->origin, setting->value);
@@ -358,7 +359,7 @@ int config_one(struct jw_error *err, const char *name, const char *value, const 
 	return check_setting(err, &ret_one->values[at]);
 }
 
-static const char *next_line(const char *line)
+static const char *next_config_line(const char *line)
 {
 	const char *feed = strchr(line, '\n');
 
@@ -367,7 +368,8 @@ static const char *next_line(const char *line)
 
 static bool line_sets(const char *line, const char *name)
 {
-	char *copy = mem_string_n(line, (size_t)(next_line(line) - line)), *equals = strchr(copy, '=');
+	char *copy = mem_string_n(line, (size_t)(next_config_line(line) - line)),
+		 *equals = strchr(copy, '=');
 	bool sets = false;
 
 	if (equals) {
@@ -386,18 +388,18 @@ static unsigned change_lines(const char *old, const char *name, const char *valu
 	const char *feed = strstr(old, "\r\n") ? "\r\n" : "\n";
 	unsigned last = 0, number = 0;
 
-	for (const char *line = old + mark; *line; line = next_line(line)) {
+	for (const char *line = old + mark; *line; line = next_config_line(line)) {
 		number++;
 		last = line_sets(line, name) ? number : last;
 	}
 	buf_add(text, "%.*s", (int)mark, old);
 	number = 0;
-	for (const char *line = old + mark; *line; line = next_line(line)) {
+	for (const char *line = old + mark; *line; line = next_config_line(line)) {
 		number++;
 		if (value && number == last)
 			buf_add(text, "%s = %s%s", name, value, feed);
 		else if (value || !line_sets(line, name))
-			buf_add(text, "%.*s", (int)(next_line(line) - line), line);
+			buf_add(text, "%.*s", (int)(next_config_line(line) - line), line);
 	}
 	if (!value || last)
 		return last;

@@ -483,7 +483,7 @@ static int check_value_file(struct jw_error *err, const char *path, bool or_fold
 }
 
 /* Checks that the folder of `path` exists. */
-static int check_parent(struct jw_error *err, const char *path)
+static int check_output_parent(struct jw_error *err, const char *path)
 {
 	char *folder = os_dir_name(path);
 	struct jw_error why = {0};
@@ -522,7 +522,7 @@ static int check_output(struct jw_error *err, const char *path, bool extended)
 	struct os_stat stat;
 
 	if (os_stat(NULL, path, &stat))
-		return check_parent(err, path);
+		return check_output_parent(err, path);
 	if (stat.kind == OS_DIRECTORY)
 		return error_set(err, JW_ERR_USAGE, "%s: Is a directory", path);
 	if (stat.kind != OS_REGULAR)

@@ -109,7 +109,7 @@ static bool may_write(int fd)
  * not failed. */
 static int output_failure;
 
-static void note_failure(bool failed)
+static void note_write_failure(bool failed)
 {
 	if (failed && !output_failure)
 		output_failure = errno ? errno : EIO;
@@ -118,7 +118,7 @@ static void note_failure(bool failed)
 void output_flush(void)
 {
 	errno = 0;
-	note_failure(fflush(stdout) != 0);
+	note_write_failure(fflush(stdout) != 0);
 }
 
 /* ---- a command that prints nothing for long */
@@ -129,7 +129,7 @@ static _Atomic uint64_t draw_ns; /* when the line is drawn next; 0: never */
 static atomic_bool is_drawn;
 static atomic_flag drawing = ATOMIC_FLAG_INIT; /* taken by the thread that draws or erases it */
 
-static void write_text(int fd, const char *text);
+static void write_stream(int fd, const char *text);
 
 void output_watch_silence(const struct output *output)
 {
@@ -151,7 +151,7 @@ void output_silence(void)
 	line =
 		language_translated(mem_printf("working for %s", text_duration(duration, (double)seconds)));
 	whole = mem_printf("\rjitwarm: %s\x1b[K", line);
-	write_text(2, whole);
+	write_stream(2, whole);
 	is_drawn = true;
 	atomic_flag_clear(&drawing);
 	mem_free(whole);
@@ -166,17 +166,17 @@ static void end_silence(void)
 	while (atomic_flag_test_and_set(&drawing))
 		continue; /* a line is drawn in microseconds */
 	if (atomic_exchange(&is_drawn, false))
-		write_text(2, "\r\x1b[K");
+		write_stream(2, "\r\x1b[K");
 	atomic_flag_clear(&drawing);
 }
 
 void output_put(int fd, const char *text)
 {
 	end_silence();
-	write_text(fd, text);
+	write_stream(fd, text);
 }
 
-static void write_text(int fd, const char *text)
+static void write_stream(int fd, const char *text)
 {
 	FILE *stream = fd == 2 ? stderr : stdout;
 	const size_t size = strlen(text);
@@ -186,7 +186,7 @@ static void write_text(int fd, const char *text)
 		for (size_t at = 0, piece; at < size && may_write(fd); at += piece) {
 			piece = size - at < OS_FD_TAKES ? size - at : OS_FD_TAKES;
 			errno = 0;
-			note_failure(fwrite(text + at, 1, piece, stream) < piece && fd == 1);
+			note_write_failure(fwrite(text + at, 1, piece, stream) < piece && fd == 1);
 		}
 	}
 	/* stderr is unbuffered on POSIX, and buffered on Windows. */

@@ -222,7 +222,7 @@ static bool starts_python(const struct cli *cli)
 }
 
 /* Returns whether the command works for other accounts, so that root has to run it. */
-static bool is_for_others(const struct cli *cli)
+static bool is_place_for_others(const struct cli *cli)
 {
 	static const char *const others[] = {"all-users", "service", NULL};
 
@@ -230,7 +230,7 @@ static bool is_for_others(const struct cli *cli)
 									!strcmp(options_value(&cli->options, "scope"), "system"));
 }
 
-static bool counts(const struct cli *cli, const struct place *place)
+static bool counts_for_root(const struct cli *cli, const struct place *place)
 {
 	static const char *const removing[] = {"undo", "unset", NULL};
 	const char *name = cli->command->name;
@@ -240,13 +240,13 @@ static bool counts(const struct cli *cli, const struct place *place)
 	case WHEN_CACHE:
 		/* A cache for all accounts belongs to all of them. */
 		return (!only_reads(cli) || cli->command->probes) && !removes &&
-			   !(is_for_others(cli) && !strcmp(place->name, "path"));
+			   !(is_place_for_others(cli) && !strcmp(place->name, "path"));
 	case WHEN_FETCH:
 		return options_has_given(&cli->options, "fetch") || !strcmp(name, "compiler fetch") ||
 			   !strcmp(name, "uninstall");
 	case WHEN_SETUP:
 		return !only_reads(cli) &&
-			   (!is_for_others(cli) || !strcmp(place->name, "JITWARM_SYSTEM_ROOT")) &&
+			   (!is_place_for_others(cli) || !strcmp(place->name, "JITWARM_SYSTEM_ROOT")) &&
 			   (!strcmp(name, "tune") || !strcmp(name, "uninstall") || !strcmp(name, "config") ||
 				!strcmp(name, "ahead") || options_has_given(&cli->options, "tune") ||
 				text_starts(name, "startup "));
@@ -305,8 +305,8 @@ static bool take_name(const struct cli *cli, const struct place *place, bool fol
 }
 
 /* Checks a path; the caller frees the part. */
-static int check_path(struct jw_error *err, const struct cli *cli, const struct place *place,
-					  const char *path, struct os_part *ret_part)
+static int check_place_path(struct jw_error *err, const struct cli *cli, const struct place *place,
+							const char *path, struct os_part *ret_part)
 {
 	const bool output = place->when == WHEN_OUTPUT,
 			   folder = output && options_fill_folder(&cli->options, place->name, path),
@@ -363,7 +363,7 @@ static int check_place(struct jw_error *err, const struct cli *cli, const struct
 		result = of_pip && (*at == '~' || (indexes && strpbrk(at, "%:")))
 					 ? error_set(err, JW_ERR_UNSUPPORTED,
 								 "neither a path nor an address of http or https")
-					 : check_path(err, cli, place, at, ret_part);
+					 : check_place_path(err, cli, place, at, ret_part);
 		if (result)
 			*ret_path = mem_string(at);
 	}
@@ -400,8 +400,8 @@ static void add_sudo(struct buf *line, const struct cli *cli, unsigned owner)
 }
 
 /* `place` is the path, after the name of its row if it has one. */
-static int refuse(struct jw_error *err, struct cli *cli, const char *place,
-				  const struct jw_error *why, const struct os_part *part)
+static int refuse_place(struct jw_error *err, struct cli *cli, const char *place,
+						const struct jw_error *why, const struct os_part *part)
 {
 	struct buf words = BUF_MAX(1 << 20);
 
@@ -412,7 +412,7 @@ static int refuse(struct jw_error *err, struct cli *cli, const char *place,
 		error_set(err, JW_ERR_UNSUPPORTED,
 				  "%.300s: %s, so root does not use it: name another file or folder", place,
 				  why->message);
-	} else if (is_for_others(cli) && part->owner) {
+	} else if (is_place_for_others(cli) && part->owner) {
 		shell_add_words(&words, (const char *const[]){"sudo", "-H"}, 2);
 		add_command(&words, cli);
 		error_set(err, JW_ERR_UNSUPPORTED, "%.300s: %s, so root does not use it: type “%s”", place,
@@ -444,7 +444,7 @@ static int guard(struct jw_error *err, const char *path, bool for_all)
 		return 0;
 	result = os_check_private(&why, path, &part);
 	if (result && !os_is_windows && asking && asking->command)
-		result = refuse(err, asking, os_base_name(path), &why, &part);
+		result = refuse_place(err, asking, os_base_name(path), &why, &part);
 	else if (result)
 		result = error_copy(err, &why);
 	mem_free(part.path);
@@ -472,7 +472,7 @@ int places_check(struct jw_error *err, struct cli *cli)
 		struct os_part part = {0};
 		char *path = NULL;
 
-		if (!counts(cli, place) || !check_place(&why, cli, place, &path, &part))
+		if (!counts_for_root(cli, place) || !check_place(&why, cli, place, &path, &part))
 			continue;
 		if (place->when == WHEN_HINT)
 			result = os_env_set(err, place->name, NULL);
@@ -484,7 +484,7 @@ int places_check(struct jw_error *err, struct cli *cli)
 			char *named = mem_printf("%s%s%s", language_text(place->what), whole ? "" : " ",
 									 whole ? "" : path);
 
-			result = refuse(err, cli, named, &why, &part);
+			result = refuse_place(err, cli, named, &why, &part);
 			mem_free(named);
 		}
 		mem_free(part.path);

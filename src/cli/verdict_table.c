@@ -149,7 +149,7 @@ static bool is_work_lazy(const struct jw_scan_work *work)
 	return verdict_is_lazy(work->loading, &work->start);
 }
 
-static void add_work(struct buf *line, const struct jw_scan_work *work, const char *what)
+static void add_start_work(struct buf *line, const struct jw_scan_work *work, const char *what)
 {
 	char ptx[TEXT_SHORT], start[TEXT_SHORT];
 
@@ -208,9 +208,9 @@ enum style verdict_print_file(struct buf *line, const struct jw_scan_verdicts *v
 	char bytes[TEXT_SHORT], unknown[JW_SCAN_UNKNOWN_TEXT], driver[JW_DRIVER_TEXT];
 
 	if (compiles)
-		add_work(line, work, "compile");
+		add_start_work(line, work, "compile");
 	if (link)
-		add_work(line, &verdicts->link_work, "compile for linking");
+		add_start_work(line, &verdicts->link_work, "compile for linking");
 	if (verdicts->left_out)
 		buf_add(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
 				verdict_separator(line),
@@ -369,7 +369,7 @@ static void add_drivers(struct table *table, const struct verdict_row *row)
 		table_cell(table, STYLE_PLAIN, "%u to %u", row->driver_from, row->driver_to);
 }
 
-static void add_modules(struct table *table, const struct verdict_row *row)
+static void add_module_counts(struct table *table, const struct verdict_row *row)
 {
 	if (row->not_run)
 		table_cell(table, STYLE_BAD, "not run by this driver");
@@ -417,7 +417,7 @@ static void add_cell(struct table *table, const struct output *out, const struct
 		table_cell(table, style, "%s", buf_text(&text));
 		buf_free(&text);
 		break;
-	case VERDICT_COLUMN_MODULES: add_modules(table, row); break;
+	case VERDICT_COLUMN_MODULES: add_module_counts(table, row); break;
 	case VERDICT_COLUMN_START:
 		table_cell(table, STYLE_PLAIN, "%s",
 				   compiles

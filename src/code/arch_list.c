@@ -117,7 +117,8 @@ static int add_word(struct jw_error *err, const char *word, struct jw_arch_list 
 }
 
 /* Reads the next word of *at, which ends at one of `ends`; "" at the end of the text. */
-static int next_word(struct jw_error *err, const char **at, const char *ends, char word[MAX_WORD])
+static int next_list_word(struct jw_error *err, const char **at, const char *ends,
+						  char word[MAX_WORD])
 {
 	size_t length;
 
@@ -136,7 +137,7 @@ static int add_list(struct jw_error *err, const char *text, struct jw_arch_list 
 	char word[MAX_WORD];
 
 	for (;;) {
-		if (next_word(err, &text, separators, word))
+		if (next_list_word(err, &text, separators, word))
 			return -1;
 		if (!*word)
 			return 0;
@@ -156,7 +157,7 @@ static int add_nvcc(struct jw_error *err, const char *text, struct jw_arch_list 
 	char word[MAX_WORD];
 
 	for (;;) {
-		if (next_word(err, &text, ends, word))
+		if (next_list_word(err, &text, ends, word))
 			return -1;
 		if (!*word)
 			break;

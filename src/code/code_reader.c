@@ -222,7 +222,7 @@ static int end_stream(struct jw_error *err, struct leaf *leaf)
 	return 0;
 }
 
-static int begin(struct jw_error *err, struct leaf *leaf)
+static int begin_leaf(struct jw_error *err, struct leaf *leaf)
 {
 	if (leaf->kind == KIND_CUBIN || leaf->kind == KIND_PTX) {
 		leaf->state = LEAF_SINGLE;
@@ -235,7 +235,7 @@ enum code_step leaf_next(struct jw_error *err, struct leaf *leaf, struct code_fo
 {
 	int more = 0; /* 1 for a container, 0 at the end */
 
-	if (leaf->state == LEAF_NEW && begin(err, leaf))
+	if (leaf->state == LEAF_NEW && begin_leaf(err, leaf))
 		return CODE_FAILED;
 	switch (leaf->state) {
 	case LEAF_SINGLE:

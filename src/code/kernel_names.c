@@ -15,7 +15,7 @@ bool kernels_full(const char text[KERNELS_TEXT])
 	return text_ends(text, left_out);
 }
 
-static void add_name(char text[KERNELS_TEXT], const char *name)
+static void add_kernel(char text[KERNELS_TEXT], const char *name)
 {
 	const size_t length = strlen(name);
 	size_t names = 0;
@@ -40,14 +40,14 @@ void kernels_join(char text[KERNELS_TEXT], const char *other)
 
 		memcpy(name, other, end < sizeof name ? end : sizeof name - 1);
 		name[end < sizeof name ? end : sizeof name - 1] = '\0';
-		add_name(text, name);
+		add_kernel(text, name);
 		other += end + (other[end] ? 2 : 0);
 	}
 }
 
 /* Appends `length` characters, or as many as fit and “…”; a character that no compiler writes into
  * a name becomes “?”. */
-static void append(char name[MAX_NAME], const char *from, size_t length)
+static void append_part(char name[MAX_NAME], const char *from, size_t length)
 {
 	size_t used = strlen(name);
 
@@ -84,16 +84,16 @@ static void add_mangled(char text[KERNELS_TEXT], const char *mangled, size_t len
 				break;
 			/* This is the name of an unnamed namespace. */
 			if (count < 2 || memcmp(at, "_G", 2) != 0) {
-				append(name, "::", *name ? 2 : 0);
-				append(name, at, count);
+				append_part(name, "::", *name ? 2 : 0);
+				append_part(name, at, count);
 			}
 			at += count;
 		}
 	}
 	if (!*name)
-		append(name, mangled, length);
+		append_part(name, mangled, length);
 	if (*name)
-		add_name(text, name);
+		add_kernel(text, name);
 }
 
 static void add_of_cubin(char text[KERNELS_TEXT], struct devcode_view cubin)

@@ -170,7 +170,7 @@ static bool is_optix(const uint8_t *at, size_t left)
 }
 
 /* Counts the entries at `size` places, one after the other. */
-static void count_entries(const uint8_t *at, size_t size, size_t left,
+static void count_kernels(const uint8_t *at, size_t size, size_t left,
 						  struct ptx_features *features)
 {
 	const uint8_t *dot = at, *end = at + size;
@@ -233,7 +233,7 @@ static void count_block(const uint8_t *at, size_t left, struct ptx_features *fea
 	if (lanes_any(divisions))
 		count_divisions(at, left, features);
 	if (lanes_any(entries))
-		count_entries(at, BLOCK, left, features);
+		count_kernels(at, BLOCK, left, features);
 }
 
 void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
@@ -249,7 +249,7 @@ void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
 		else if (at[i] == 'd' || at[i] == 'r')
 			features.divisions += is_division(at + i, size - i);
 	}
-	count_entries(at, size, size, &features);
+	count_kernels(at, size, size, &features);
 	features.code = features.entries > features.optix;
 	features.edited = features.code && features.optix;
 	*ret_features = features;

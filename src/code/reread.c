@@ -31,7 +31,7 @@ static uint64_t member_key(const char *member)
 
 /* Maps each wanted member to its first part, and opens the archive again, within the limit of bytes
  * that are read more than once. */
-static int begin(struct jw_error *err, struct code_copy *copy)
+static int begin_reread(struct jw_error *err, struct code_copy *copy)
 {
 	struct code_copying *copying = copy->copying = mem_alloc(sizeof *copying);
 
@@ -119,7 +119,7 @@ int code_copy_next(struct jw_error *err, struct code_copy *copy)
 {
 	struct code_copying *copying;
 
-	if (!copy->copying && begin(err, copy))
+	if (!copy->copying && begin_reread(err, copy))
 		return -1;
 	copying = copy->copying;
 	while (copying->done < copy->count) {

@@ -202,8 +202,8 @@ static void keep_section_names(struct stream_search *search, const uint8_t *data
 }
 
 /* Takes `size` bytes of the window, and keeps those that are needed later. */
-static int take_bytes(struct jw_error *err, struct stream_search *search, const uint8_t *data,
-					  size_t size)
+static int take_stream(struct jw_error *err, struct stream_search *search, const uint8_t *data,
+					   size_t size)
 {
 	struct stream *stream = search->stream;
 	struct buf *head = &search->head, *tail = &search->tail;
@@ -296,7 +296,7 @@ static int pass(struct jw_error *err, struct stream_search *search, bool hold, u
 		got = got < size ? got : (size_t)size;
 		*broken = !got;
 		if ((hold && buf_append(err, &search->held, data, got)) ||
-			take_bytes(err, search, data, got))
+			take_stream(err, search, data, got))
 			return -1;
 		size -= got;
 	}
@@ -372,7 +372,7 @@ static int visit_container(struct jw_error *err, struct stream_search *search)
 	if (state == CONTAINER_BROKEN) {
 		if (image_damage(err, search->image, stream->offset, &walk))
 			return -1;
-		return take_bytes(err, search, data, CONTAINER_START_SIZE);
+		return take_stream(err, search, data, CONTAINER_START_SIZE);
 	}
 	search->behind = (size_t)walk.size_bytes;
 	if (image_entries(err, search->image, data, stream->offset, &walk))
@@ -416,7 +416,7 @@ static int leave_found(struct jw_error *err, struct stream_search *search)
 		return 0;
 	if (stream_peek(err, search->stream, behind, &data, &size))
 		return -1;
-	return take_bytes(err, search, data, behind);
+	return take_stream(err, search, data, behind);
 }
 
 int search_stream_next(struct jw_error *err, struct stream_search *search)
@@ -447,20 +447,20 @@ int search_stream_next(struct jw_error *err, struct stream_search *search)
 		if (note_wrappers(err, image, stream->offset, data, skew, text, size))
 			return -1;
 		if (text < found) {
-			if (take_bytes(err, search, data, text) || visit_text(err, search))
+			if (take_stream(err, search, data, text) || visit_text(err, search))
 				return -1;
 			if (image->count > kept)
 				return 1;
 			if (leave_found(err, search))
 				return -1;
 		} else if (found < end) {
-			if (take_bytes(err, search, data, found) || visit_container(err, search))
+			if (take_stream(err, search, data, found) || visit_container(err, search))
 				return -1;
 			if (image->count > kept)
 				return 1;
 			buf_free(&search->held);
 			search->before_size = 0;
-		} else if (take_bytes(err, search, data, end)) {
+		} else if (take_stream(err, search, data, end)) {
 			return -1;
 		} else if (last) {
 			return 0;

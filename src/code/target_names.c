@@ -47,7 +47,7 @@ bool gpu_is_tegra(uint16_t sm)
 enum { LONGEST = 40 };
 
 /* Reads the next word of *at in lower case, "" at the end; a longer word is truncated. */
-static void next_word(const char **at, char word[LONGEST])
+static void next_name_word(const char **at, char word[LONGEST])
 {
 	size_t used = 0;
 
@@ -151,7 +151,7 @@ static void plain_product_name(const char *text, char plain[LONGEST])
 	char word[LONGEST];
 	size_t used = 0;
 
-	for (next_word(&text, word); *word && used < LONGEST; next_word(&text, word))
+	for (next_name_word(&text, word); *word && used < LONGEST; next_name_word(&text, word))
 		if (!is_noise(word)) {
 			text_copy(plain + used, LONGEST - used, word);
 			used += strlen(word);
@@ -210,7 +210,7 @@ static bool add_family(const char *name, struct jw_target targets[MAX_FAMILY], s
 {
 	char typed[LONGEST] = "", word[LONGEST];
 
-	for (next_word(&name, word); *word; next_word(&name, word))
+	for (next_name_word(&name, word); *word; next_name_word(&name, word))
 		(void)snprintf(typed + strlen(typed), sizeof typed - strlen(typed), "%s", word);
 	for (size_t i = 0; i < COUNT(families); i++) {
 		const size_t length = strlen(families[i].name);
@@ -516,7 +516,8 @@ struct target_list {
 	size_t most, count;
 };
 
-static int add_target(struct jw_error *err, struct target_list *list, struct jw_target target)
+static int add_listed_target(struct jw_error *err, struct target_list *list,
+							 struct jw_target target)
 {
 	list->count = jw_target_add(list->targets, list->count, list->most, target);
 	for (size_t i = 0; i < list->count; i++)
@@ -531,7 +532,7 @@ static int add_all(struct jw_error *err, const struct jw_driver *driver, struct 
 		const struct jw_target target = {capabilities[i].sm, 0};
 
 		if (*capabilities[i].names && !gpu_is_tegra(target.sm) &&
-			!jw_driver_supports(NULL, driver, target) && add_target(err, list, target))
+			!jw_driver_supports(NULL, driver, target) && add_listed_target(err, list, target))
 			return -1;
 	}
 	return 0;
@@ -539,7 +540,7 @@ static int add_all(struct jw_error *err, const struct jw_driver *driver, struct 
 
 /* Returns whether a name is that of a GeForce which the table lacks because the GPU has a compute
  * capability of 3.0 or less: GT 650M, GTX 680, GTX 780M. */
-static bool is_older(const char *name)
+static bool is_older_name(const char *name)
 {
 	char typed[LONGEST];
 	const char *number;
@@ -581,7 +582,7 @@ static int not_a_gpu(struct jw_error *err, const char *name)
 	if (maker)
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” is a GPU from %s; jitwarm is for GPUs from NVIDIA", name, maker);
-	if (is_older(name))
+	if (is_older_name(name))
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” is a GPU with a compute capability below 3.5, the lowest one "
 						 "that jitwarm knows",
@@ -601,14 +602,14 @@ static int add_product(struct jw_error *err, const char *name, struct target_lis
 
 	if (!count && add_family(name, named, &count)) {
 		for (size_t i = 0; i < count; i++)
-			if (add_target(err, list, named[i]))
+			if (add_listed_target(err, list, named[i]))
 				return -1;
 		return 0;
 	}
 	if (count == 2)
 		return error_set(err, JW_ERR_USAGE, "“%.40s” is sold with %s and with %s: name one of them",
 						 name, jw_target_sm(sm[0], named[0]), jw_target_sm(sm[1], named[1]));
-	return count ? add_target(err, list, named[0]) : not_a_gpu(err, name);
+	return count ? add_listed_target(err, list, named[0]) : not_a_gpu(err, name);
 }
 
 static int add_named_target(struct jw_error *err, const char *name, const struct jw_driver *driver,
@@ -631,7 +632,7 @@ static int add_named_target(struct jw_error *err, const char *name, const struct
 						 target.sm);
 	if (!jw_target_plausible(target))
 		return error_set(err, JW_ERR_USAGE, "no GPU has the compute capability “%.40s”", name);
-	return add_target(err, list, target);
+	return add_listed_target(err, list, target);
 }
 
 /* The size of the buffer for the first name of a range. */
@@ -666,7 +667,8 @@ static int add_between(struct jw_error *err, const char *range, const char *firs
 	if (ends[0]->sm > ends[1]->sm)
 		return error_set(err, JW_ERR_USAGE, "“%.40s” ends before it begins", range);
 	for (size_t i = 0; i < every.count; i++)
-		if (all[i].sm >= ends[0]->sm && all[i].sm <= ends[1]->sm && add_target(err, list, all[i]))
+		if (all[i].sm >= ends[0]->sm && all[i].sm <= ends[1]->sm &&
+			add_listed_target(err, list, all[i]))
 			return -1;
 	return 0;
 }

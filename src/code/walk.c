@@ -552,7 +552,7 @@ static enum walk_step next_in_layer(struct layer *layer, struct walk_found *foun
 
 /* Finds out what the current member of the highest layer is, by its first bytes. An archive becomes
  * the next layer: WALK_END. */
-static enum walk_step identify_member(struct walk *walk, struct walk_found *found)
+static enum walk_step identify_content(struct walk *walk, struct walk_found *found)
 {
 	struct layer *from = &walk->layers[walk->depth - 1], *layer = from + 1;
 	const uint8_t *head;
@@ -623,7 +623,7 @@ int walk_next(struct jw_error *err, struct walk *walk, struct walk_found *ret_fo
 			return WALK_END;
 		step = next_in_layer(layer, &found);
 		if (step == WALK_LEAF)
-			step = identify_member(walk, &found);
+			step = identify_content(walk, &found);
 		else if (step == WALK_END) {
 			close_layer(layer);
 			walk->depth--;

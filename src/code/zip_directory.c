@@ -218,7 +218,7 @@ static int read_central(struct jw_error *err, struct cursor *cursor, const uint8
 
 /* ---- all members */
 
-static int compare_names(const void *a, const void *b)
+static int compare_members(const void *a, const void *b)
 {
 	return strcmp((*(const struct zip_member *const *)a)->name,
 				  (*(const struct zip_member *const *)b)->name);
@@ -261,7 +261,7 @@ static int read_members(struct jw_error *err, const struct os_map *map, const st
 			placed[i - 1]->packed_bytes + ZIP_LOCAL_BYTES)
 			return error_set(err, JW_ERR_FORMAT, "two members share bytes: %.200s and %.200s",
 							 placed[i - 1]->name, placed[i]->name);
-	qsort(named, directory->count, sizeof(struct zip_member *), compare_names);
+	qsort(named, directory->count, sizeof(struct zip_member *), compare_members);
 	for (size_t i = 1; i < directory->count; i++)
 		if (!strcmp(named[i - 1]->name, named[i]->name))
 			return error_set(err, JW_ERR_FORMAT, "two members are called %.300s", named[i]->name);
@@ -311,7 +311,7 @@ const struct zip_member *zip_directory_find(const struct zip_directory *director
 {
 	const struct zip_member wanted = {.name = name}, *key = &wanted;
 	const struct zip_member *const *found = bsearch(&key, directory->by_name, directory->count,
-													sizeof(struct zip_member *), compare_names);
+													sizeof(struct zip_member *), compare_members);
 
 	return found ? *found : NULL;
 }
@@ -379,7 +379,7 @@ static uint8_t *peek_packed(struct zip_reader *reader, uint32_t *ret_size)
 }
 
 /* Starts at the beginning of the member. */
-static void start(struct zip_reader *reader)
+static void start_inflating(struct zip_reader *reader)
 {
 	reader->read = reader->got = 0;
 	reader->packed_from = reader->packed_size = 0;
@@ -398,7 +398,7 @@ int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 						 "is compressed with method %u, which jitwarm does not read",
 						 member->method);
 	reader->member = member;
-	start(reader);
+	start_inflating(reader);
 #ifdef JITWARM_ISAL
 	reader->quick = member->method == ZIP_DEFLATED;
 	isal_inflate_init(&reader->isal);
@@ -524,7 +524,7 @@ int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to
 	if (!take_some(NULL, reader, to, size, ret_got))
 		return 0;
 	/* zlib decides what is damaged, and how, so it reads the member once more. */
-	start(reader);
+	start_inflating(reader);
 	while (reader->got < got)
 		if (cancel_check(err, reader->cancel) ||
 			take_some(err, reader, reader->step,

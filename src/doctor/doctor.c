@@ -63,7 +63,7 @@ void draft_prime(const struct examination *seen, struct finding_draft *draft)
 
 /* Makes a name one line: it may come from outside and hold a line break, and the text after it
  * would look like a finding. */
-static char *one_line(char *text)
+static char *without_breaks(char *text)
 {
 	for (char *at = text; *at; at++)
 		if ((unsigned char)*at < ' ')
@@ -85,8 +85,8 @@ static void find_findings(const struct examination *seen, struct jw_doctor_resul
 		finding = &result->findings[result->finding_count++];
 		finding->id = kind->id;
 		finding->hopeless = draft.hopeless;
-		finding->evidence = one_line(arena_string(result, draft.evidence));
-		finding->fix = one_line(arena_string(result, draft.fix));
+		finding->evidence = without_breaks(arena_string(result, draft.evidence));
+		finding->fix = without_breaks(arena_string(result, draft.fix));
 		if (!draft.word_count)
 			continue;
 		finding->command = arena_alloc(result, (draft.word_count + 1) * sizeof *finding->command);

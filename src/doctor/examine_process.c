@@ -92,7 +92,7 @@ static int take_cache_path(struct jw_error *err, int pid, const char *value, cha
 
 /* Returns whether a variable was already taken: a program sees the first of two variables of the
  * same name. */
-static bool is_known(const struct taken *taken, const char *name)
+static bool is_known_variable(const struct taken *taken, const char *name)
 {
 	for (size_t i = 0; i < taken->count; i++)
 		if (!strcmp(taken->items[i].name, name))
@@ -107,7 +107,7 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 	struct taken *taken = context;
 	struct taken_variable *item;
 
-	if (!is_taken(name) || is_known(taken, name))
+	if (!is_taken(name) || is_known_variable(taken, name))
 		return 0;
 	if (taken->count == MAX_TAKEN)
 		return error_set(err, JW_ERR_LIMIT, "process %d has more than %d variables of the driver",

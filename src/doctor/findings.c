@@ -699,7 +699,7 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 }
 
 /* Returns whether the driver refuses modules because of their content, whatever jitwarm does. */
-static bool is_refused(const struct examination *seen, struct finding_draft *draft)
+static bool are_modules_refused(const struct examination *seen, struct finding_draft *draft)
 {
 	size_t count = 0;
 
@@ -853,7 +853,7 @@ const struct finding_kind finding_kinds[] = {
 	{"before-login", is_before_login},
 	{"driver-old", is_driver_old},
 	{"no-code", has_no_code},
-	{"refused", is_refused},
+	{"refused", are_modules_refused},
 	{"unsure", is_unsure},
 	{"cold", is_cold},
 	{"compiler", is_compiler_unfit},

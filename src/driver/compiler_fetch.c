@@ -58,7 +58,7 @@ const char *compiler_fetch_program(void)
 
 /* Writes the name of the package with a compiler, the first row of that kind in packages.tsv. Up to
  * CUDA 12 the names of packages end in the number. Source: PyPI. */
-static const char *name_package(char text[64], const char *kind, unsigned major)
+static const char *write_package_name(char text[64], const char *kind, unsigned major)
 {
 	size_t at = 0;
 
@@ -69,7 +69,7 @@ static const char *name_package(char text[64], const char *kind, unsigned major)
 
 const char *compiler_fetch_package(char text[64], unsigned major)
 {
-	return name_package(text, "ptxas", major);
+	return write_package_name(text, "ptxas", major);
 }
 
 /* PyPI has nvidia-cuda-nvcc since 11.7.99; there was no CUDA 12.7. */
@@ -277,7 +277,7 @@ done:
 	return result;
 }
 
-static bool read_cuda(const char *text, struct version *ret_version)
+static bool read_wanted_version(const char *text, struct version *ret_version)
 {
 	const char *rest;
 
@@ -300,7 +300,8 @@ static int remove_compilers(struct jw_error *err, bool dry_run, const char *stor
 		char *path;
 
 		if (dry_run || names.kinds[i] != OS_DIRECTORY ||
-			!(text_starts(names.items[i], fresh_start) || read_cuda(names.items[i], &version)))
+			!(text_starts(names.items[i], fresh_start) ||
+			  read_wanted_version(names.items[i], &version)))
 			continue;
 		path = os_join(store, names.items[i]);
 		result = os_remove_tree(err, path);
@@ -339,7 +340,7 @@ static void find_missing(struct fetch *fetch, const char *place)
 
 	(void)compiler_fetch_package(pieces[0].package, major);
 	(void)snprintf(pieces[0].member, sizeof pieces[0].member, "bin/%s", compiler_fetch_program());
-	(void)name_package(pieces[1].package, "nvjitlink", major);
+	(void)write_package_name(pieces[1].package, "nvjitlink", major);
 	/* The file's name in the wheel, without the folders that differ. Source: the wheels of CUDA
 	 * 12.0 to 13.0 for Linux and Windows. */
 	if (os_is_windows)
@@ -374,7 +375,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	char *store = NULL, *place, *path;
 	int result;
 
-	if (!read_cuda(version, &fetch.cuda))
+	if (!read_wanted_version(version, &fetch.cuda))
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” is not a CUDA version from 11.0 on (such as 12.4)", version);
 	/* Wheels are numbered by builds (12.4.131), which have two digits or more. */

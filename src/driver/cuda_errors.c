@@ -142,7 +142,7 @@ static int error_number(const char *text)
 /* ---- numbers in messages */
 
 /* Reads a version of CUDA: “12040”, “12.4”, “12.6.85”, and the “Complete_12_4” of a symbol. */
-static uint32_t read_cuda(const char *word)
+static uint32_t read_cuda_version(const char *word)
 {
 	uint32_t numbers[3] = {0};
 	unsigned major, minor;
@@ -211,7 +211,7 @@ static void add_meaning(char *meaning, const char *kind, const char *word)
 		return;
 	}
 	if (!text_starts(kind, "ptx") && !text_starts(kind, "compiler"))
-		cuda = read_cuda(word);
+		cuda = read_cuda_version(word);
 	else if (text_numbers(word, 2, numbers, 2) == 2)
 		cuda = gpu_isa_driver((struct gpu_isa){(uint16_t)numbers[0], (uint16_t)numbers[1]}).cuda;
 	branch = branch_of(cuda);

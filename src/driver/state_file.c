@@ -63,7 +63,7 @@ static void drop_old_runs(cJSON *document)
 	} while (count > MAX_LAST_RUNS);
 }
 
-static bool has_member(const char *state_dir, const char *name)
+static bool has_state(const char *state_dir, const char *name)
 {
 	cJSON *member = state_read(state_dir, name);
 	const bool has = member != NULL;
@@ -72,7 +72,7 @@ static bool has_member(const char *state_dir, const char *name)
 	return has;
 }
 
-static int write_all(struct jw_error *err, const char *state_dir, const cJSON *document)
+static int write_state(struct jw_error *err, const char *state_dir, const cJSON *document)
 {
 	char *path = os_join(state_dir, "state.json"), *text = json_line(document);
 	const int result = os_write_atomic(err, path, text, strlen(text));
@@ -108,7 +108,7 @@ int state_write(struct jw_error *err, const char *state_dir, const char *name, c
 	int result;
 
 	/* Without a state directory there is nothing to remove, so none is made. */
-	if (!state_dir || (!value && !has_member(state_dir, name))) {
+	if (!state_dir || (!value && !has_state(state_dir, name))) {
 		cJSON_Delete(value);
 		return 0;
 	}
@@ -129,7 +129,7 @@ int state_write(struct jw_error *err, const char *state_dir, const char *name, c
 	if (value)
 		cJSON_AddItemToObject(document, name, value);
 	drop_old_runs(document);
-	result = write_all(err, state_dir, document);
+	result = write_state(err, state_dir, document);
 	cJSON_Delete(document);
 	os_file_close(lock);
 	return result;

@@ -101,7 +101,8 @@ struct logs {
 
 /* Loads the module and unloads it. For CACHE_KEY_LINK the module is compiled when it is added to a
  * link, which is never completed, since its result is not cached (measured). Returns a CUresult. */
-static int compile(const struct cuda *cuda, const struct driver_input *input, struct logs *logs)
+static int compile_module(const struct cuda *cuda, const struct driver_input *input,
+						  struct logs *logs)
 {
 	void *made = NULL;
 	int result;
@@ -194,7 +195,7 @@ static int driver_compile(struct jw_error *err, struct driver *driver,
 	if (input->linked)
 		result = link_containers(err, cuda, input, &logs, &ret_outcome->result);
 	else
-		ret_outcome->result = compile(cuda, input, &logs);
+		ret_outcome->result = compile_module(cuda, input, &logs);
 	ret_outcome->cpu_ms = (double)(os_cpu_ns() - used_ns) / 1e6;
 	memcpy(ret_outcome->log, logs.errors[0] ? logs.errors : logs.info, sizeof ret_outcome->log);
 	ret_outcome->log[sizeof ret_outcome->log - 1] = '\0';

@@ -278,9 +278,9 @@ static int compare_file_names(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-static int list_names(struct jw_error *err, const char *path, const char *prefix, unsigned how,
-					  bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
-					  struct os_names *ret_names)
+static int list_folder(struct jw_error *err, const char *path, const char *prefix, unsigned how,
+					   bool (*wanted)(const char *name, enum os_kind kind),
+					   struct os_stat *ret_stat, struct os_names *ret_names)
 {
 	struct listing list = {.wanted = wanted};
 	const int result = path_each(err, path, prefix, how, add_name, &list, ret_stat);
@@ -306,7 +306,7 @@ int os_list_wanted(struct jw_error *err, const char *path,
 				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
 				   struct os_names *ret_names)
 {
-	return list_names(err, path, "", EACH_FOLLOWED, wanted, ret_stat, ret_names);
+	return list_folder(err, path, "", EACH_FOLLOWED, wanted, ret_stat, ret_names);
 }
 
 int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
@@ -319,7 +319,7 @@ int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 int os_list_unfollowed(struct jw_error *err, const char *path, const char *prefix,
 					   struct os_names *ret_names)
 {
-	return list_names(err, path, prefix, 0, NULL, NULL, ret_names);
+	return list_folder(err, path, prefix, 0, NULL, NULL, ret_names);
 }
 
 int os_each(struct jw_error *err, const char *path,

@@ -45,7 +45,7 @@ struct folder_worker {
 };
 
 /* Prints a word, and what follows it, in one line. */
-static void report(const struct folder_worker *worker, const char *word, const char *text)
+static void tell_supervisor(const struct folder_worker *worker, const char *word, const char *text)
 {
 	char *line = mem_printf("%s %s", word, text);
 
@@ -64,14 +64,14 @@ static void report_error(const struct folder_worker *worker, const char *word,
 	char *text =
 		mem_printf("%s%s%s", why->message, said ? FOLDER_TRANSLATION : "", said ? said : "");
 
-	report(worker, word, text);
+	tell_supervisor(worker, word, text);
 	mem_free(text);
 	mem_free(said);
 }
 
 /* Copies a file to a new one. With `lasting` the bytes are on disk afterwards. */
-static int copy_file(struct jw_error *err, const struct folder_worker *worker, const char *from,
-					 const char *to, uint64_t most_bytes, bool lasting)
+static int copy_reporting(struct jw_error *err, const struct folder_worker *worker,
+						  const char *from, const char *to, uint64_t most_bytes, bool lasting)
 {
 	struct os_file *source = NULL, *target = NULL;
 	uint8_t *block = mem_alloc(BLOCK);
@@ -98,7 +98,7 @@ static int copy_file(struct jw_error *err, const struct folder_worker *worker, c
 			(lasting && (!got || ++blocks % BLOCKS_SYNCED == 0) && os_file_sync(err, target)))
 			goto done;
 		at += got;
-		report(worker, ".", "");
+		tell_supervisor(worker, ".", "");
 	}
 	result = 0;
 done:
@@ -169,8 +169,8 @@ static void take_pack(struct folder_worker *worker, const char *name)
 	struct jw_error why = {0};
 	bool there = true, kept = false;
 
-	report(worker, ".", "");
-	if (copy_file(&why, worker, path, copy, worker->job.most_bytes, false) ||
+	tell_supervisor(worker, ".", "");
+	if (copy_reporting(&why, worker, path, copy, worker->job.most_bytes, false) ||
 		check_pack(&why, worker, path, copy, &manifest)) {
 		/* Another machine may have removed it (“jitwarm store clear”). */
 		if (os_check_exists(NULL, path, &there) || there)
@@ -178,7 +178,7 @@ static void take_pack(struct folder_worker *worker, const char *name)
 	} else {
 		kept = take_manifest(worker, &manifest);
 		if (kept)
-			report(worker, "took", name);
+			tell_supervisor(worker, "took", name);
 	}
 	if (!kept)
 		(void)os_remove(NULL, copy);
@@ -197,7 +197,7 @@ static bool is_own(const struct folder_job *job, const char *name)
 }
 
 /* Returns whether the name says that the pack is for a GPU that this machine lacks. */
-static bool is_for_others(const struct folder_job *job, const char *name)
+static bool is_pack_for_others(const struct folder_job *job, const char *name)
 {
 	const size_t length = strcspn(name, "-");
 
@@ -217,7 +217,7 @@ static int take_packs(struct jw_error *err, struct folder_worker *worker)
 	for (int own = 1; own >= 0; own--)
 		for (size_t i = 0; worker->missing && i < names.count; i++)
 			if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], STORE_EXTENSION) &&
-				is_own(job, names.items[i]) == own && !is_for_others(job, names.items[i]))
+				is_own(job, names.items[i]) == own && !is_pack_for_others(job, names.items[i]))
 				take_pack(worker, names.items[i]);
 	os_names_free(&names);
 	return 0;
@@ -226,8 +226,8 @@ static int take_packs(struct jw_error *err, struct folder_worker *worker)
 /* ---- packs for the folder */
 
 /* Copies a file into the folder: others see all of it or nothing. A message names the folder. */
-static int put_file(struct jw_error *err, const struct folder_worker *worker, const char *from,
-					const char *name)
+static int put_in_folder(struct jw_error *err, const struct folder_worker *worker, const char *from,
+						 const char *name)
 {
 	const char *folder = worker->job.folder;
 	char *to = os_join(folder, name), *fresh;
@@ -237,7 +237,8 @@ static int put_file(struct jw_error *err, const struct folder_worker *worker, co
 
 	randombytes_buf(&number, sizeof number);
 	fresh = mem_printf("%s/" FOLDER_UNFINISHED "%llx", folder, (unsigned long long)number);
-	if (copy_file(&why, worker, from, fresh, PACK_MAX_SIZE, true) || os_rename(&why, fresh, to)) {
+	if (copy_reporting(&why, worker, from, fresh, PACK_MAX_SIZE, true) ||
+		os_rename(&why, fresh, to)) {
 		(void)os_remove(NULL, fresh);
 		result = text_starts(why.message, fresh)
 					 ? error_set(err, why.code, "%s%s", folder, why.message + strlen(fresh))
@@ -264,9 +265,9 @@ static int put_pack(struct jw_error *err, const struct folder_worker *worker, co
 	 * files of another account. */
 	if (!result && (!os_exists(to) || (is_signed && !os_exists(signature_to)))) {
 		if (is_signed)
-			result = put_file(err, worker, signature, beside);
+			result = put_in_folder(err, worker, signature, beside);
 		if (!result)
-			result = put_file(err, worker, from, name);
+			result = put_in_folder(err, worker, from, name);
 		if (result && !os_exists(to))
 			(void)os_remove(NULL, signature_to);
 	}
@@ -274,7 +275,7 @@ static int put_pack(struct jw_error *err, const struct folder_worker *worker, co
 		char bytes[32];
 
 		(void)snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)stat.size_bytes);
-		report(worker, "put", bytes);
+		tell_supervisor(worker, "put", bytes);
 	}
 	mem_free(signature_to);
 	mem_free(signature);
@@ -370,7 +371,7 @@ int jw_store_worker_main(void)
 		report_error(&worker, err.code == JW_ERR_NOT_FOUND ? "missing" : "failed", &err);
 	else if (worker.job.put ? put_packs(&err, &worker) : take_packs(&err, &worker))
 		report_error(&worker, "failed", &err);
-	report(&worker, "done", "");
+	tell_supervisor(&worker, "done", "");
 	os_end_now(0);
 	return 0;
 }

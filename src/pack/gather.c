@@ -217,7 +217,7 @@ static enum fate judge_gathered(struct work *work, struct room *room, size_t i)
 	return TAKEN;
 }
 
-static void read_one(struct work *work, struct room *room, size_t i)
+static void read_gathered(struct work *work, struct room *room, size_t i)
 {
 	const struct jw_export_options *options = work->options;
 	const struct cache_file *file = &work->scan.files[room->first + i];
@@ -289,7 +289,7 @@ static void gather_thread(void *argument)
 			break;
 		}
 		for (size_t i = 0; i < room.count; i++)
-			read_one(work, &room, i);
+			read_gathered(work, &room, i);
 		hash_together(&room);
 		for (size_t i = 0; i < room.count; i++)
 			if (room.read[i])

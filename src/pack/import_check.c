@@ -525,7 +525,7 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 
 /* Inserts all new entries. The source compares every block with the first reading, so the manifest
  * is the same. */
-static int write_all(struct jw_error *err, struct import *import, struct writing *writing)
+static int insert_all(struct jw_error *err, struct import *import, struct writing *writing)
 {
 	struct pack_manifest again = {0};
 	struct reader *reader = NULL;
@@ -562,7 +562,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	if (result)
 		goto done;
 	writing->import = import;
-	result = write_all(err, import, writing);
+	result = insert_all(err, import, writing);
 	cache_live_counts(writing->live, &counts);
 	import->result->added = counts.added;
 	import->result->replaced = counts.replaced;

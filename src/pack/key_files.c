@@ -61,7 +61,8 @@ static void forget_text(struct buf *text)
 	buf_free(text);
 }
 
-static int write_text(struct jw_error *err, const char *path, const struct buf *text, bool secret)
+static int write_key_file(struct jw_error *err, const char *path, const struct buf *text,
+						  bool secret)
 {
 	if (os_make_parent(err, path, 0700))
 		return -1;
@@ -79,7 +80,7 @@ static int write_public(struct jw_error *err, const char *state_dir, const char 
 	if (!path)
 		return -1;
 	minisign_write_public(key, &text);
-	result = write_text(err, path, &text, /* secret= */ false);
+	result = write_key_file(err, path, &text, /* secret= */ false);
 	buf_free(&text);
 	mem_free(path);
 	return result;
@@ -116,7 +117,7 @@ static int check_secret(struct jw_error *err, const char *path, struct jw_key *k
 
 /* Reads a public key that is refused if it cannot be read, or if another account can change it. A
  * failure is an error of the system. */
-static int read_key(struct jw_error *err, const char *path, struct jw_key *key)
+static int read_public_key(struct jw_error *err, const char *path, struct jw_key *key)
 {
 	struct minisign_public public_key;
 	struct jw_error why = {0};
@@ -151,7 +152,7 @@ static int add_key_file(struct jw_error *err, const char *folder, const char *fi
 	if (length >= sizeof key.name)
 		return 0;
 	text_copy(key.name, length + 1, file);
-	if (read_key(err, path, &key) ||
+	if (read_public_key(err, path, &key) ||
 		(!trusted && check_secret(err, arena_printf(files, "%s/%s.key", folder, key.name), &key)) ||
 		ARENA_ROOM(err, files, files->items, files->capacity, files->count, MAX_KEYS))
 		return -1;
@@ -275,7 +276,7 @@ static int store_pair(struct jw_error *err, const char *state_dir,
 	if (!result)
 		result = write_public(err, state_dir, trusted_folder, key->name, &public_key);
 	if (!result)
-		result = write_text(err, path, text, /* secret= */ true);
+		result = write_key_file(err, path, text, /* secret= */ true);
 	mem_free(path);
 	return result;
 }

@@ -145,7 +145,7 @@ static enum step go_ahead(struct ahead *ahead)
 	}
 }
 
-static void note_failure(struct ahead *ahead, bool *which, const struct jw_error *why)
+static void fail_walk(struct ahead *ahead, bool *which, const struct jw_error *why)
 {
 	if (!ahead->failed && !ahead->wrong)
 		ahead->why = *why;
@@ -174,7 +174,7 @@ static void read_ahead(void *argument)
 		uv_mutex_lock(&ahead->mutex);
 		ahead->other = SIZE_MAX;
 		if (result)
-			note_failure(ahead, step == READ ? &ahead->failed : &ahead->wrong, &why);
+			fail_walk(ahead, step == READ ? &ahead->failed : &ahead->wrong, &why);
 		else if (step == READ) {
 			ahead->read++;
 			ahead->bytes_ahead += member->size_bytes;
@@ -218,7 +218,7 @@ static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
 		result = hash_member(&why, ahead, at);
 		uv_mutex_lock(&ahead->mutex);
 		if (result)
-			note_failure(ahead, &ahead->wrong, &why);
+			fail_walk(ahead, &ahead->wrong, &why);
 	}
 	while (ahead->other < end)
 		uv_cond_wait(&ahead->changed, &ahead->mutex);

@@ -30,7 +30,7 @@ void minisign_forget(void *secret, size_t size)
 }
 
 /* Reads the next line without its end (LF, CR LF or the end of the text); false at the end. */
-static bool next_line(struct cursor *at, const char **ret_line, size_t *ret_length)
+static bool next_signature_line(struct cursor *at, const char **ret_line, size_t *ret_length)
 {
 	size_t left = cursor_left(at), length;
 	const uint8_t *end = left ? memchr(at->at, '\n', left) : NULL;
@@ -60,7 +60,7 @@ static bool read_base64(struct cursor *at, uint8_t *bytes, size_t size)
 	size_t length, got;
 	bool same;
 
-	if (!next_line(at, &line, &length) || length >= sizeof again ||
+	if (!next_signature_line(at, &line, &length) || length >= sizeof again ||
 		sodium_base642bin(bytes, size, line, length, NULL, &got, NULL,
 						  sodium_base64_VARIANT_ORIGINAL) ||
 		got != size)
@@ -78,7 +78,7 @@ static bool read_two_lines(const char *text, size_t size, uint8_t *bytes, size_t
 	const char *line;
 	size_t length;
 
-	return size <= MINISIGN_MAX_FILE && next_line(&at, &line, &length) &&
+	return size <= MINISIGN_MAX_FILE && next_signature_line(&at, &line, &length) &&
 		   starts_line(line, length, untrusted) && read_base64(&at, bytes, wanted);
 }
 
@@ -223,8 +223,8 @@ int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
 
 	if (size > MINISIGN_MAX_FILE)
 		return error_set(err, JW_ERR_LIMIT, "too large for a signature");
-	if (!next_line(&at, &line, &length) || !starts_line(line, length, untrusted) ||
-		!read_base64(&at, bytes, sizeof bytes) || !next_line(&at, &line, &length) ||
+	if (!next_signature_line(&at, &line, &length) || !starts_line(line, length, untrusted) ||
+		!read_base64(&at, bytes, sizeof bytes) || !next_signature_line(&at, &line, &length) ||
 		!starts_line(line, length, trusted) || length - lead >= sizeof signature.comment ||
 		memchr(line, 0, length))
 		return error_set(err, JW_ERR_FORMAT, "not a signature in minisign's format");

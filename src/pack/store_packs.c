@@ -237,7 +237,7 @@ static struct holders *holders_of(struct superseding *all, const struct pack_man
 	return &all->holders[at];
 }
 
-static void count_entries(struct superseding *all, size_t pack, bool holds)
+static void count_holders(struct superseding *all, size_t pack, bool holds)
 {
 	const struct pack_manifest *manifest = &all->manifests[pack];
 
@@ -281,7 +281,7 @@ static void find_superseded(const struct jw_store *store, const char *state_dir,
 		if (!store->packs[i].damage[0])
 			(void)reader_manifest(NULL, path, &all.manifests[i]);
 		all.trusted[i] = all.manifests[i].entry_count && is_trusted(path, state_dir);
-		count_entries(&all, i, true);
+		count_holders(&all, i, true);
 		order[i] = (struct pack_size){all.manifests[i].entry_count, i};
 		mem_free(path);
 	}
@@ -292,7 +292,7 @@ static void find_superseded(const struct jw_store *store, const char *state_dir,
 
 		superseded[pack] = is_superseded(&all, pack);
 		if (superseded[pack])
-			count_entries(&all, pack, false);
+			count_holders(&all, pack, false);
 	}
 	for (size_t i = 0; i < store->count; i++)
 		manifest_free(&all.manifests[i]);
@@ -441,8 +441,8 @@ static char *name_pack(const struct store_addition *addition, struct jw_target t
 }
 
 /* Adds the entries of one architecture. */
-static int add_target(struct jw_error *err, const struct store_addition *addition,
-					  struct jw_target target, size_t *entries)
+static int add_for_target(struct jw_error *err, const struct store_addition *addition,
+						  struct jw_target target, size_t *entries)
 {
 	char *path = os_join(addition->folder, STORE_UNFINISHED), *named = NULL;
 	const struct jw_export_options options = {.system = addition->system,
@@ -486,7 +486,7 @@ int store_add(struct jw_error *err, const struct store_addition *addition, size_
 	int result = 0;
 
 	for (size_t i = 0; !result && i < count; i++)
-		result = add_target(err, addition, targets[i], entries);
+		result = add_for_target(err, addition, targets[i], entries);
 	return result;
 }
 

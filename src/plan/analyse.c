@@ -137,7 +137,7 @@ static bool declares_nothing(struct reading *reading, const struct devcode_conta
 /* Returns whether a container is empty: none of its PTX and machine code declares anything, so no
  * program can use it on any GPU. nvcc makes such containers for files without kernels
  * (libcufftw.so). */
-static bool is_empty(struct reading *reading, const struct devcode_container *container)
+static bool is_container_empty(struct reading *reading, const struct devcode_container *container)
 {
 	bool code = false;
 
@@ -194,7 +194,7 @@ static void note_entries(struct reading *reading, const struct devcode_container
 		memset(reading->texts, 0, count * sizeof *reading->texts);
 	}
 	copy.entries = reading->corrected;
-	of->empty = is_empty(reading, &copy);
+	of->empty = is_container_empty(reading, &copy);
 	for (size_t i = 0; i < count; i++) {
 		struct devcode_entry *entry = &reading->corrected[i];
 
@@ -447,8 +447,8 @@ static int count_entry(struct jw_error *err, struct account *account,
 }
 
 /* Makes a module from a choice, once for each image. `drivers` are those that choose it. */
-static void add_module(struct account *account, uint32_t t, struct noted_choice choice,
-					   enum devcode_role role, bool superseded, uint64_t drivers)
+static void make_module(struct account *account, uint32_t t, struct noted_choice choice,
+						enum devcode_role role, bool superseded, uint64_t drivers)
 {
 	const struct picks *picks = &account->reading->picks;
 	const struct pick *pick = &picks->items[choice.pick];
@@ -497,7 +497,7 @@ static uint32_t rank_of(const struct account *account, const struct noted_contai
 	return text.sm * 4U + (text.suffix == 'a' ? 3 : text.suffix ? 2 : 1);
 }
 
-static bool is_superseded(const struct account *account, size_t index, size_t target)
+static bool is_text_superseded(const struct account *account, size_t index, size_t target)
 {
 	const struct noted_container *container = &account->reading->noted.containers[index];
 	size_t cursor = 0, at;
@@ -520,7 +520,7 @@ enum loading analyse_loading(const struct jw_scan_image *image, const struct jw_
 }
 
 /* Makes the modules of one container, whose section is now known. */
-static void add_modules(struct account *account, size_t index, enum devcode_role role)
+static void make_modules(struct account *account, size_t index, enum devcode_role role)
 {
 	const struct noted *noted = &account->reading->noted;
 	const struct noted_container *of = &noted->containers[index];
@@ -547,7 +547,7 @@ static void add_modules(struct account *account, size_t index, enum devcode_role
 			if (choice.pick == NOTED_NO_PICK)
 				continue;
 			if (account->reading->picks.items[choice.pick].readable)
-				add_module(account, t, choice, role, is_superseded(account, index, t), alike);
+				make_module(account, t, choice, role, is_text_superseded(account, index, t), alike);
 			else
 				account->unreadable += (alike & 1) && !t;
 		}
@@ -584,7 +584,7 @@ static void rank_texts(struct account *account)
 
 /* Returns the CUDA version of an image's CUDA runtime. One inside the library has the compiler's
  * version, and a shared one has the compiler's minor version, which its name lacks. */
-static uint32_t runtime_of(const struct reading *reading, const struct devcode_image *image)
+static uint32_t runtime_version(const struct reading *reading, const struct devcode_image *image)
 {
 	uint32_t compiler = 0;
 
@@ -626,7 +626,7 @@ static int add_image(struct jw_error *err, struct reading *reading,
 		if (image->containers[i].index >= reading->noted.count)
 			result = error_set(err, JW_ERR_FORMAT, "a container that was not read");
 	if (!result) {
-		analysed.scan.runtime_cuda = runtime_of(reading, image);
+		analysed.scan.runtime_cuda = runtime_version(reading, image);
 		rank_texts(&account);
 	}
 	for (size_t i = 0; !result && i < image->container_count; i++) {
@@ -637,7 +637,7 @@ static int add_image(struct jw_error *err, struct reading *reading,
 		for (uint32_t k = 0; !result && k < of->entry_count; k++)
 			result = count_entry(err, &account, &reading->noted.entries[of->first_entry + k]);
 		if (!result)
-			add_modules(&account, container->index, role);
+			make_modules(&account, container->index, role);
 		analysed.scan.inputs += role == DEVCODE_RELOCATABLE;
 		analysed.scan.empty += of->empty;
 	}

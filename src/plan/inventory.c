@@ -150,8 +150,8 @@ static void write_members(struct buf *buf, const struct image_member *members, s
 		(void)buf_append(NULL, buf, (const uint8_t *)object + members[i].offset, members[i].size);
 }
 
-static bool read_members(struct cursor *cursor, const struct image_member *members, size_t count,
-						 void *object)
+static bool read_row(struct cursor *cursor, const struct image_member *members, size_t count,
+					 void *object)
 {
 	for (size_t i = 0; i < count; i++) {
 		const uint8_t *bytes = cursor_take(cursor, members[i].size);
@@ -193,13 +193,13 @@ static int pass_image(struct jw_error *err, struct analyse_image *image,
 	for (size_t i = 0; i < first->modules; i++) {
 		struct plan_module *module = &modules[image->module_count];
 
-		image->module_count += read_members(&modules_from, MEMBERS(module_members), module) &&
+		image->module_count += read_row(&modules_from, MEMBERS(module_members), module) &&
 							   module->target < target_count;
 	}
 	for (size_t i = 0; i < first->counts; i++) {
 		struct jw_scan_count *counted = &counts[count];
 
-		count += read_members(&counts_from, MEMBERS(count_members), counted) &&
+		count += read_row(&counts_from, MEMBERS(count_members), counted) &&
 				 (!counted->target.suffix || counted->target.suffix == 'a' ||
 				  counted->target.suffix == 'f');
 	}
@@ -223,7 +223,7 @@ static struct jw_piece *read_pieces(struct cursor *cursor, size_t count)
 
 	/* Each piece takes some bytes of the record, so that their number is no larger than it. */
 	for (size_t i = 0; i < count; i++) {
-		if (!read_members(&ahead, MEMBERS(piece_members), &piece) ||
+		if (!read_row(&ahead, MEMBERS(piece_members), &piece) ||
 			piece.entry_count > cursor_left(&ahead) / entry_size ||
 			!cursor_take(&ahead, piece.entry_count * entry_size))
 			return NULL;
@@ -234,11 +234,11 @@ static struct jw_piece *read_pieces(struct cursor *cursor, size_t count)
 	pieces[count].entries = entries;
 	used = 0;
 	for (size_t i = 0; i < count; i++) {
-		(void)read_members(cursor, MEMBERS(piece_members), &pieces[i]);
+		(void)read_row(cursor, MEMBERS(piece_members), &pieces[i]);
 		pieces[i].kernels = "";
 		pieces[i].entries = entries + used;
 		for (size_t k = 0; k < pieces[i].entry_count; k++)
-			if (!read_members(cursor, MEMBERS(entry_members), &entries[used++]))
+			if (!read_row(cursor, MEMBERS(entry_members), &entries[used++]))
 				goto damaged;
 	}
 	return pieces;
@@ -263,8 +263,8 @@ static int read_seen_image(struct jw_error *err, struct cursor *cursor, const ch
 	int result = 0;
 
 	*ret_sound = false;
-	if (!read_members(cursor, MEMBERS(head_members), &first) ||
-		!read_members(cursor, MEMBERS(image_members), &image))
+	if (!read_row(cursor, MEMBERS(head_members), &first) ||
+		!read_row(cursor, MEMBERS(image_members), &image))
 		return 0;
 	member = (const char *)cursor_take(cursor, first.member_size);
 	if (!member || (first.member_size &&

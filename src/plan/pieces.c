@@ -147,7 +147,7 @@ static size_t container_at(const struct devcode_image *image, uint64_t offset)
 
 /* Returns whether the module stands in an earlier library that is no variant of this one; else it
  * is known from now on. */
-static bool is_known(struct set *known, const struct plan_module *module, size_t variants)
+static bool is_module_known(struct set *known, const struct plan_module *module, size_t variants)
 {
 	const uint64_t name = module_name(module) + module->form;
 	size_t cursor = 0, first = set_find(known, name, &cursor);
@@ -174,7 +174,7 @@ static void add_costs(struct pieces *pieces, const struct noted *noted,
 		if (module->superseded || set_has(&done, module->entry_offset))
 			continue;
 		set_add(&done, module->entry_offset, m);
-		if (is_known(known, module, variants))
+		if (is_module_known(known, module, variants))
 			continue;
 		plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
 		for (uint32_t k = 0; k < container->entry_count; k++) {

@@ -339,8 +339,8 @@ static void compile_for_boot(struct ahead_work *work, const struct jw_system *sy
 
 /* Compiles the remaining modules. With `full`, a former call had no room, and compiling would be in
  * vain again. */
-static int compile(struct jw_error *err, struct ahead_work *work, const struct jw_system *system,
-				   bool full, enum jw_ahead_state *ret_state)
+static int compile_ahead(struct jw_error *err, struct ahead_work *work,
+						 const struct jw_system *system, bool full, enum jw_ahead_state *ret_state)
 {
 	struct jw_ahead *ahead = &work->record.ahead;
 	struct jw_prime_options prime = work->prime;
@@ -423,7 +423,7 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 	if (!result && ahead->ready == ahead->modules) {
 		ahead->stored = 0;
 	} else if (!result && !work->prime.no_compile) {
-		result = compile(err, work, system, full, &state);
+		result = compile_ahead(err, work, system, full, &state);
 		spare_running(work, system);
 		if (!result)
 			result = prepare_at_once(err, work, system, only_count);

@@ -103,7 +103,7 @@ void budget_choose(struct plan *plan, const struct budget_request *request,
 }
 
 /* Writes a value for --budget-size: a little below the limit. */
-static const char *part_of(char text[TEXT_SHORT], uint64_t limit_bytes)
+static const char *share_text(char text[TEXT_SHORT], uint64_t limit_bytes)
 {
 	const uint64_t mib = limit_bytes >> 20;
 
@@ -125,14 +125,14 @@ bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_i
 				  "the results take about %s, and only %s are free at %s: free some space, name "
 				  "another directory (CUDA_CACHE_PATH), or compile a part with --budget-size %s",
 				  text_bytes(size, sum->forecast.cache_bytes), text_bytes(limit, cache->free_bytes),
-				  cache->path, part_of(part, cache->free_bytes / 2));
+				  cache->path, share_text(part, cache->free_bytes / 2));
 		return true;
 	}
 	if (!sum->cold || wanted <= sum->limit_bytes)
 		return false;
 	(void)text_bytes(size, wanted);
 	(void)text_bytes(limit, sum->limit_bytes);
-	(void)part_of(part, sum->limit_bytes);
+	(void)share_text(part, sum->limit_bytes);
 	if (wanted > most && sum->limit_bytes >= most)
 		error_set(
 			ret_why, JW_ERR_UNSUPPORTED,

@@ -43,7 +43,7 @@ struct priming {
 static const char any_ptxas[] = "ptxas";
 
 /* Finds, or fetches, the compiler for another machine: the named one, else that of its driver. */
-static int find_compiler(struct jw_error *err, struct priming *run)
+static int find_ptxas(struct jw_error *err, struct priming *run)
 {
 	struct jw_prime_compile_options *how = &run->options.compile;
 	const struct jw_driver *driver = &run->system->driver.version;
@@ -93,7 +93,7 @@ static int check_request(struct jw_error *err, struct priming *run)
 			(folder->sign_key && jw_key_check(err, folder->state_dir, folder->sign_key)))
 			return -1;
 	}
-	if (system->elsewhere && compiles && options->compile.ptxas && find_compiler(err, run))
+	if (system->elsewhere && compiles && options->compile.ptxas && find_ptxas(err, run))
 		return -1;
 	/* The prediction is for ptxas. Which one it is, is decided once there is something to compile:
 	 * a file without device code costs no download. */
@@ -278,7 +278,7 @@ static int compile_step(struct jw_error *err, struct priming *run)
 	int result = 0;
 
 	if (options->compile.ptxas == any_ptxas && outcome->plan.cold && !outcome->plan.too_much &&
-		!options->dry_run && !options->no_compile && find_compiler(err, run))
+		!options->dry_run && !options->no_compile && find_ptxas(err, run))
 		return -1;
 	/* This holds until a run has counted its results (run_plan), whatever prevents that. */
 	outcome->compile.undone = outcome->plan.cold;
@@ -332,7 +332,7 @@ static void write_pack(const struct priming *run)
 }
 
 /* Returns whether this run has compiled an entry of the cache. */
-static bool is_compiled(void *context, uint64_t key, const struct jw_identity *identity)
+static bool was_compiled(void *context, uint64_t key, const struct jw_identity *identity)
 {
 	(void)identity;
 	return set_has(context, key);
@@ -352,7 +352,7 @@ static void keep_in_folder(struct priming *run)
 									  .state_dir = folder->state_dir,
 									  .cancel = run->options.cancel,
 									  .context = &run->cold,
-									  .wanted = is_compiled};
+									  .wanted = was_compiled};
 	struct jw_error why = {0};
 	size_t entries = 0;
 	int result = run_folder_make(&why, system->state_dir, &made);

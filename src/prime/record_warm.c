@@ -63,7 +63,7 @@ static void batch_clear(struct batch *batch)
 	batch->count = 0;
 }
 
-static void batch_add(const struct recorder *recorder, size_t at, struct batch *batch)
+static void add_to_batch(const struct recorder *recorder, size_t at, struct batch *batch)
 {
 	const struct jw_recorded_module *module = &recorder->result->recording->modules[at];
 	char *path = cache_entry_path(recorder->cache_dir, module->key);
@@ -94,7 +94,7 @@ static int insert_recorded(struct jw_error *err, struct cache_live *live, struct
 				recorder->result->recording->modules[i].kind != JW_RECORDED_JITLINK;
 			continue;
 		}
-		batch_add(recorder, i, &batch);
+		add_to_batch(recorder, i, &batch);
 		if (batch.count == BATCH) {
 			failed = put_in(err, live, recorder, &batch);
 			batch_clear(&batch);

@@ -185,9 +185,10 @@ static void note_missing(const struct jw_recording *recording, const size_t *mis
 				  TEXT_COUNT(unfiled_cold, "recorded module is", "recorded modules are"));
 }
 
-static void find_places(const struct jw_recording *recording, const struct plan_request *request,
-						const struct plan *there, struct plan *plan, struct recorded_places *places,
-						struct recorded_account *account)
+static void find_recorded_places(const struct jw_recording *recording,
+								 const struct plan_request *request, const struct plan *there,
+								 struct plan *plan, struct recorded_places *places,
+								 struct recorded_account *account)
 {
 	size_t *missing = mem_array(recording->file_count, sizeof *missing), unfiled_cold = 0;
 	struct set names = {0};
@@ -269,7 +270,7 @@ int recorded_narrow(struct jw_error *err, const struct jw_recording *recording,
 	if (plan_there(err, recording, request, &there))
 		return -1;
 	places.items = mem_array(recording->module_count, sizeof *places.items);
-	find_places(recording, request, there, plan, &places, &account);
+	find_recorded_places(recording, request, there, plan, &places, &account);
 	keep_places(plan, &places);
 	*ret_account = account;
 	mem_free(places.items);

@@ -124,8 +124,8 @@ char *jw_tune_lost_caches(void)
 	return text;
 }
 
-static void check_place(const char *path, const char *there, uint64_t more_bytes,
-						struct lines *lines)
+static void check_cache_place(const char *path, const char *there, uint64_t more_bytes,
+							  struct lines *lines)
 {
 	struct os_space space = {0};
 	char free_text[TEXT_SHORT], more[TEXT_SHORT];
@@ -185,7 +185,7 @@ int jw_tune_check_path(struct jw_error *err, const char *path, uint64_t more_byt
 								  "whose programs may use this cache, too",
 								  there, stat.owner, os_own_account()));
 	}
-	check_place(path, there, more_bytes, &lines);
+	check_cache_place(path, there, more_bytes, &lines);
 	mem_free(there);
 	*ret_lines = lines.items;
 	*ret_count = lines.count;
@@ -277,8 +277,9 @@ static void add_warnings(struct jw_tune_advice *advice, char *const *lines, size
 }
 
 /* Checks whether the driver can use the directory, and lists objections to it. */
-static int check_path(struct jw_error *err, const struct jw_cache_info *cache,
-					  const struct jw_tune_question *question, struct jw_tune_advice *advice)
+static int check_advised_path(struct jw_error *err, const struct jw_cache_info *cache,
+							  const struct jw_tune_question *question,
+							  struct jw_tune_advice *advice)
 {
 	struct jw_cache_info settings = {.usable = cache->usable};
 	const char *path = question->path ? question->path : cache->path;
@@ -353,7 +354,7 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 	advice->limit_warnings = advice->warning_count;
 	advice->value_warnings = cache->warning_count;
 	add_warnings(advice, cache->warnings, cache->warning_count);
-	if (check_path(err, cache, question, advice))
+	if (check_advised_path(err, cache, question, advice))
 		goto fail;
 	*ret_advice = advice;
 	return 0;

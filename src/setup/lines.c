@@ -72,8 +72,8 @@ static int append_doubled(struct jw_error *err, struct buf *buf, const char *tex
 	return 0;
 }
 
-static int append_value(struct jw_error *err, struct buf *buf, enum quoting quoting,
-						const char *text)
+static int append_setting(struct jw_error *err, struct buf *buf, enum quoting quoting,
+						  const char *text)
 {
 	if (refuse_path(err, text, "\n\r", "such a file"))
 		return -1;
@@ -212,10 +212,10 @@ static int expand_value(struct jw_error *err, struct buf *buf, const char *text,
 		switch (*++text) {
 		case 'N': result = buf_printf(err, buf, "%s", setting->name); break;
 		case 'V':
-			result = append_value(err, buf, quoting, setting->value ? setting->value : "");
+			result = append_setting(err, buf, quoting, setting->value ? setting->value : "");
 			break;
 		case 'P':
-			result = append_value(err, buf, quoting, setting->path ? setting->path : "");
+			result = append_setting(err, buf, quoting, setting->path ? setting->path : "");
 			break;
 		case 'B': result = buf_printf(err, buf, "%s", setting->below); break;
 		default: result = buf_printf(err, buf, "%s", setting->inside ? setting->inside : inside);

@@ -90,7 +90,7 @@ static int append_unlocked(const char *path, const char *line)
 	return result;
 }
 
-static int append(struct jw_error *err, const char *path, const char *line)
+static int append_line(struct jw_error *err, const char *path, const char *line)
 {
 	struct os_file *file;
 	struct jw_error no_locks = {0};
@@ -127,9 +127,9 @@ int jw_log_append(struct jw_error *err, const char *path, const char *line)
 	/* Devices and pipes are refused, because opening alone may have an effect. */
 	if (os_replaceable(err, path, &real))
 		return -1;
-	result = append(&why, real, line);
+	result = append_line(&why, real, line);
 	if (result && why.code == JW_ERR_FORMAT && !jw_log_path(NULL, &own) && !strcmp(own, path))
-		result = put_aside(&why, path) || append(&why, path, line) ? -1 : 0;
+		result = put_aside(&why, path) || append_line(&why, path, line) ? -1 : 0;
 	mem_free(own);
 	mem_free(real);
 	return result ? error_copy(err, &why) : 0;

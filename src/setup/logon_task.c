@@ -22,7 +22,7 @@ char *task_name(const struct jw_startup_options *options, const char *account)
 /* Returns the path of the XML's copy in the state directory, which is kept since not every system
  * can read a task back. schtasks never reads this copy, because other programs of the account may
  * write to it. */
-static int kept_path(struct jw_error *err, const char *task, char **ret_path)
+static int task_copy_path(struct jw_error *err, const char *task, char **ret_path)
 {
 	char *folder;
 
@@ -63,7 +63,7 @@ int task_find(struct jw_error *err, struct jw_startup_item *item)
 	bool good;
 	int result = -1;
 
-	if (kept_path(err, item->where, &kept) ||
+	if (task_copy_path(err, item->where, &kept) ||
 		startup_command(err, NULL, schtasks, words, &output, &good))
 		goto done;
 	/* The output is in the console's code page, or in UTF-16; the searched text is ASCII. */
@@ -94,7 +94,7 @@ int task_register(struct jw_error *err, struct jw_startup *startup)
 
 	/* Writes the file that schtasks reads; an administrator's is in a folder where only
 	 * administrators write. */
-	if (kept_path(err, item->where, &kept) || startup_utf16(err, item->text, &wide) ||
+	if (task_copy_path(err, item->where, &kept) || startup_utf16(err, item->text, &wide) ||
 		os_make_temp_dir(err, "jitwarm-task", &folder))
 		goto done;
 	handed = os_join(folder, "task.xml");
@@ -124,7 +124,7 @@ int task_forget(struct jw_error *err, const struct jw_startup_item *item)
 	char *kept;
 	int result;
 
-	if (kept_path(err, item->where, &kept))
+	if (task_copy_path(err, item->where, &kept))
 		return -1;
 	result = os_remove(err, kept);
 	mem_free(kept);
@@ -138,7 +138,7 @@ int task_remove(struct jw_error *err, struct jw_startup *startup)
 	bool good;
 	int result = -1;
 
-	if (!kept_path(err, startup->items[0].where, &kept) &&
+	if (!task_copy_path(err, startup->items[0].where, &kept) &&
 		!startup_command(err, startup, schtasks, words, NULL, &good)) {
 		result =
 			good ? os_remove(err, kept)

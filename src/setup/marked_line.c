@@ -29,8 +29,8 @@ bool marked_claims(const char *at, size_t size, const char *mark, unsigned *clai
 
 /* Removes the marked lines; *ret_at is the place of the first one in the remaining text, or
  * SIZE_MAX. */
-static int take(struct jw_error *err, const char *text, size_t size, const char *mark,
-				struct buf *rest, size_t *ret_at)
+static int take_marked(struct jw_error *err, const char *text, size_t size, const char *mark,
+					   struct buf *rest, size_t *ret_at)
 {
 	const char *const end = text + size;
 	unsigned claims = 0;
@@ -54,7 +54,7 @@ int marked_take(struct jw_error *err, const char *text, size_t size, const char 
 	struct buf rest = BUF_MAX(MARKED_MAX_FILE);
 	size_t at;
 
-	if (take(err, text, size, mark, &rest, &at)) {
+	if (take_marked(err, text, size, mark, &rest, &at)) {
 		buf_free(&rest);
 		return -1;
 	}
@@ -68,7 +68,7 @@ int marked_put(struct jw_error *err, const char *text, size_t size, const char *
 {
 	struct buf whole = BUF_MAX(MARKED_MAX_FILE), rest = BUF_MAX(MARKED_MAX_FILE);
 	size_t at;
-	int result = take(err, text, size, mark, &rest, &at);
+	int result = take_marked(err, text, size, mark, &rest, &at);
 
 	if (!result) {
 		const bool ended = rest.size ? rest.data[rest.size - 1] == '\n' : is_new || at == 0;

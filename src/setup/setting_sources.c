@@ -121,8 +121,8 @@ static int read_line(struct jw_error *err, struct jw_settings *settings, const c
 }
 
 /* Reads the settings of a place; an unreadable file sets nothing. */
-static int read_place(struct jw_error *err, struct jw_settings *settings, const char *source,
-					  const struct setting_place *place)
+static int read_setting_place(struct jw_error *err, struct jw_settings *settings,
+							  const char *source, const struct setting_place *place)
 {
 	char mark[PLACE_MARK];
 	struct buf text = {0};
@@ -163,7 +163,7 @@ static int read_registry(struct jw_error *err, struct jw_settings *settings,
 	return result;
 }
 
-static const char *source_of(enum jw_scope scope)
+static const char *scope_name(enum jw_scope scope)
 {
 	return scope == JW_SCOPE_SYSTEM ? "/etc/environment"
 		   : scope == JW_SCOPE_USER ? "environment.d"
@@ -182,7 +182,7 @@ static int read_scope(struct jw_error *err, struct jw_settings *settings, enum j
 		return 0;
 	/* fish's file for logins has the same settings as environment.d's. */
 	if (places->count && (!as_superuser || !os_guard(&why, places->items[0].path)))
-		result = read_place(err, settings, source_of(scope), &places->items[0]);
+		result = read_setting_place(err, settings, scope_name(scope), &places->items[0]);
 	jw_result_free(places);
 	return result;
 }
@@ -201,7 +201,7 @@ int settings_read_scope(struct jw_error *err, enum jw_scope scope,
 }
 
 /* Reads the scopes from the general to the specific, as a login does. */
-static int read_kept(struct jw_error *err, struct jw_settings *settings, bool as_superuser)
+static int read_kept_settings(struct jw_error *err, struct jw_settings *settings, bool as_superuser)
 {
 	if (os_variables_kept())
 		return read_registry(err, settings, OS_VARIABLES_MACHINE, OS_VARIABLES_MACHINE_RECORD,
@@ -220,7 +220,7 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 {
 	struct jw_settings *settings = arena_open(sizeof *settings);
 
-	if (read_process(err, settings) || read_kept(err, settings, false) ||
+	if (read_process(err, settings) || read_kept_settings(err, settings, false) ||
 		(!os_variables_kept() && read_scope(err, settings, JW_SCOPE_SHELL, false))) {
 		jw_result_free(settings);
 		return -1;
@@ -246,7 +246,7 @@ int jw_settings_adopt(struct jw_error *err)
 	struct jw_settings *settings = arena_open(sizeof *settings);
 	uint64_t bytes, most_bytes = 0;
 	/* Another account's file does not count for the superuser, who may have that account's HOME. */
-	int result = read_kept(err, settings, true);
+	int result = read_kept_settings(err, settings, true);
 
 	/* The path, the limit and the switch of the cache; no shell that would set them is run. */
 	for (size_t i = 0; !result && i < 3; i++) {

@@ -37,7 +37,7 @@ static int add_item(struct jw_error *err, struct jw_startup *startup, char *wher
 }
 
 /* Reads the content of an existing file. */
-static int read_item(struct jw_error *err, struct jw_startup_item *item)
+static int read_startup_item(struct jw_error *err, struct jw_startup_item *item)
 {
 	struct jw_error why = {0};
 	struct buf text = {0};
@@ -212,7 +212,7 @@ static int look(struct jw_error *err, const struct jw_startup_options *given, bo
 	else
 		result = add_units(err, startup, &facts);
 	for (size_t i = 0; !result && !os_is_windows && i < startup->count; i++)
-		result = read_item(err, &startup->items[i]);
+		result = read_startup_item(err, &startup->items[i]);
 done:
 	mem_free(account);
 	mem_free(driver);

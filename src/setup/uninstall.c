@@ -17,7 +17,7 @@ struct uninstall {
 };
 
 /* Reports a step; a failure does not end the other steps. */
-static void report(struct uninstall *job, struct jw_uninstall_step step)
+static void report_step(struct uninstall *job, struct jw_uninstall_step step)
 {
 	job->failed += step.failed.code != JW_OK;
 	if (job->options->step)
@@ -34,15 +34,15 @@ static void disable(struct uninstall *job, const char *service, bool everyone, b
 	struct jw_startup *startup;
 
 	if (jw_startup_disable(&failed, &options, &startup)) {
-		report(job, (struct jw_uninstall_step){.failed = failed});
+		report_step(job, (struct jw_uninstall_step){.failed = failed});
 		return;
 	}
 	for (size_t i = dry_run && shared ? 1 : 0; i < startup->count; i++)
 		if (dry_run ? startup->items[i].ours : startup->items[i].removed)
-			report(job,
-				   (struct jw_uninstall_step){.where = startup->items[i].where, .what = "removed"});
+			report_step(job, (struct jw_uninstall_step){.where = startup->items[i].where,
+														.what = "removed"});
 	if (startup->failed)
-		report(job, (struct jw_uninstall_step){.said = startup->failed});
+		report_step(job, (struct jw_uninstall_step){.said = startup->failed});
 	jw_result_free(startup);
 }
 
@@ -72,45 +72,45 @@ size_t jw_uninstall(const struct jw_uninstall_options *options)
 	size_t count = 0;
 
 	if (check_idle(&failed, options)) {
-		report(&job, (struct jw_uninstall_step){.failed = failed});
+		report_step(&job, (struct jw_uninstall_step){.failed = failed});
 		return job.failed;
 	}
 	disable(&job, NULL, false, false);
 	if (jw_is_administrator())
 		disable(&job, NULL, true, false);
 	if (jw_startup_services(&failed, &services, &count))
-		report(&job, (struct jw_uninstall_step){.failed = failed});
+		report_step(&job, (struct jw_uninstall_step){.failed = failed});
 	for (size_t i = 0; i < count; i++)
 		disable(&job, services[i], false, i + 1 < count);
 	jw_result_free(services);
 
 	if (options->dry_run ? jw_tune_undo_find(&failed, &undone)
 						 : jw_tune_undo(&failed, NULL, &undone)) {
-		report(&job, (struct jw_uninstall_step){.failed = failed});
+		report_step(&job, (struct jw_uninstall_step){.failed = failed});
 	} else {
 		for (size_t i = 0; i < undone->count; i++)
-			report(&job, (struct jw_uninstall_step){.where = undone->changes[i].where,
-													.what = undone->changes[i].what});
+			report_step(&job, (struct jw_uninstall_step){.where = undone->changes[i].where,
+														 .what = undone->changes[i].what});
 		jw_result_free(undone);
 	}
 
 	if (compiler_fetch_remove(&failed, options->dry_run, &compilers))
-		report(&job, (struct jw_uninstall_step){.failed = failed});
+		report_step(&job, (struct jw_uninstall_step){.failed = failed});
 	else if (compilers)
-		report(&job, (struct jw_uninstall_step){.where = compilers, .what = "removed"});
+		report_step(&job, (struct jw_uninstall_step){.where = compilers, .what = "removed"});
 	mem_free(compilers);
 
 	/* The state directory stays, so that the next call finds what could not be reverted. */
 	if (job.failed)
 		return job.failed;
 	if (jw_state_remove(&failed, &state))
-		report(&job, (struct jw_uninstall_step){.failed = failed});
+		report_step(&job, (struct jw_uninstall_step){.failed = failed});
 	else if (state.path)
-		report(&job,
-			   (struct jw_uninstall_step){.where = state.path,
-										  .what = "removed",
-										  .keys_stay = state.keys_stay,
-										  .others_stay = !state.keys_stay && state.others_stay});
+		report_step(
+			&job, (struct jw_uninstall_step){.where = state.path,
+											 .what = "removed",
+											 .keys_stay = state.keys_stay,
+											 .others_stay = !state.keys_stay && state.others_stay});
 	mem_free(state.path);
 	return job.failed;
 }

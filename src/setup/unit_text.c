@@ -73,8 +73,8 @@ static const char *escape_of(enum startup_form form, char c)
 	}
 }
 
-static int append_value(struct jw_error *err, struct buf *text, enum startup_form form,
-						const struct text_value *value)
+static int append_unit_value(struct jw_error *err, struct buf *text, enum startup_form form,
+							 const struct text_value *value)
 {
 	for (const char *c = value->value; *c; c++) {
 		const char *escape = value->quoted ? NULL : escape_of(form, *c);
@@ -104,7 +104,7 @@ static int expand_text(struct jw_error *err, enum startup_form form,
 			if (!value->value)
 				continue;
 			if (buf_append(err, text, line, (size_t)(at - line)) ||
-				append_value(err, text, form, value))
+				append_unit_value(err, text, form, value))
 				return -1;
 			at = strchr(at, '}') + 1;
 		} else {

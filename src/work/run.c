@@ -73,7 +73,7 @@ static void module_done(struct run *run, size_t index)
 	run->report.done_weight_ms += module->cost_ms;
 }
 
-static void note_failure(struct run *run, size_t index, const char *reason, const char *log)
+static void note_module_failure(struct run *run, size_t index, const char *reason, const char *log)
 {
 	struct jw_prime_compiled *result = run->result;
 	void *owner = run->outcome;
@@ -95,7 +95,7 @@ static void note_failure(struct run *run, size_t index, const char *reason, cons
 
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
 {
-	note_failure(run, index, reason, log);
+	note_module_failure(run, index, reason, log);
 	module_done(run, index);
 }
 
@@ -113,7 +113,7 @@ static void note_taken_names(struct run *run)
 			continue;
 		path = cache_entry_path(plan->cache_dir, plan->modules[i].key);
 		cache_say_taken(&why, path);
-		note_failure(run, i, why.message, "");
+		note_module_failure(run, i, why.message, "");
 		mem_free(path);
 	}
 }
@@ -1215,7 +1215,7 @@ static void on_stop(uv_signal_t *handle, int number)
 	pause_workers(run, false);
 }
 
-static void begin(struct run *run)
+static void begin_run(struct run *run)
 {
 	const struct run_setup *setup = run->setup;
 	struct jw_prime_progress *progress = &run->report.progress;
@@ -1278,7 +1278,7 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	job_queue_open(setup->plan, &run.queue);
 	run.late.modules = mem_array(setup->plan->module_count, sizeof *run.late.modules);
 	run.workers.slots = mem_array(setup->workers, sizeof *run.workers.slots);
-	begin(&run);
+	begin_run(&run);
 	note_taken_names(&run);
 	(void)uv_run(&run.loop.uv, UV_RUN_DEFAULT);
 	uv_close((uv_handle_t *)&run.loop.stop_signal, NULL);

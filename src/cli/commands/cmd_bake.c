@@ -167,8 +167,8 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 			text_bytes((char[TEXT_SHORT]){0}, file->size_after_bytes - file->size_before_bytes));
 }
 
-static void print_summary(const struct cli *cli, const struct jw_bake_result *result,
-						  const struct jw_found *found)
+static void print_bake_summary(const struct cli *cli, const struct jw_bake_result *result,
+							   const struct jw_found *found)
 {
 	const struct output *out = &cli->out;
 	static const char *const kept[] = {"output",    "target", "driver", "ptxas",
@@ -214,8 +214,8 @@ static void print_summary(const struct cli *cli, const struct jw_bake_result *re
 		next_step(out, STYLE_PLAIN, "Next: put the copies where the program looks for them.", NULL);
 }
 
-static int report(struct cli *cli, const struct jw_bake_result *result,
-				  const struct jw_found *found, bool dry_run)
+static int report_baked(struct cli *cli, const struct jw_bake_result *result,
+						const struct jw_found *found, bool dry_run)
 {
 	if (!result->file_count &&
 		(result->images || !found_files_print_cpu_builds(&cli->out, found, NULL)))
@@ -240,7 +240,7 @@ static int report(struct cli *cli, const struct jw_bake_result *result,
 		output_line(&cli->out, STYLE_PLAIN,
 					"The compiled code was not kept. With --cache DIR, the next run continues "
 					"where this run stopped.");
-	print_summary(cli, result, found);
+	print_bake_summary(cli, result, found);
 	return document_print(&cli->out, &document_bake,
 						  &(struct bake_document){.result = *result, .dry_run = dry_run});
 }
@@ -248,7 +248,7 @@ static int report(struct cli *cli, const struct jw_bake_result *result,
 /* ---- the run */
 
 /* Returns whether the copies are for other machines; “--target native” alone equals no --target. */
-static bool is_for_others(const struct options *options)
+static bool bakes_for_others(const struct options *options)
 {
 	return options_count(options, "target") > 1 ||
 		   (options_given(options, "target") &&
@@ -258,7 +258,7 @@ static bool is_for_others(const struct options *options)
 static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
 {
 	const struct options *options = &cli->options;
-	const bool others = is_for_others(options);
+	const bool others = bakes_for_others(options);
 	struct jw_system_options how = {
 		.probe = !others,
 		.cache_dir = options_value(options, "cache"),
@@ -323,7 +323,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
 	for (size_t i = 0; i < result->file_count; i++)
 		(void)index_wheel_hide_folder(wheel, result->files[i].path);
-	failed = report(cli, result, files->found, options.dry_run);
+	failed = report_baked(cli, result, files->found, options.dry_run);
 	jw_result_free(result);
 	return failed;
 }
@@ -338,7 +338,7 @@ static int bake_run(struct jw_error *err, struct cli *cli)
 	int result;
 
 	for (size_t i = 0; i < sizeof only / sizeof *only; i++)
-		if (options_given(options, only[i]) && !is_for_others(options))
+		if (options_given(options, only[i]) && !bakes_for_others(options))
 			return error_set(
 				err, JW_ERR_USAGE,
 				"--%s is for another machine: name the GPU of that machine with --target", only[i]);

@@ -94,7 +94,7 @@ struct finding_places {
 
 /* ---- places */
 
-static int find_places(struct jw_error *err, struct finding_places *finding)
+static int collect_places(struct jw_error *err, struct finding_places *finding)
 {
 	const struct options *given = &finding->cli->options;
 	const char *const environment = options_value(given, "environment");
@@ -350,7 +350,7 @@ static int find_run(struct jw_error *err, struct cli *cli)
 	os_catch_interrupts();
 	if (!result) {
 		finding.judged = finding.gpus.count || cli->system->gpu_count;
-		result = find_places(err, &finding) || analyse_places(err, &finding) ? -1 : 0;
+		result = collect_places(err, &finding) || analyse_places(err, &finding) ? -1 : 0;
 		if (result)
 			(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	}

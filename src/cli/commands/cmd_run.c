@@ -194,7 +194,7 @@ static struct command_owner *owners_of(const struct jw_recording *recording, dou
 /* ---- the report */
 
 /* Prints what happened to the entries that a recorded command left in its own cache. */
-static void print_kept(const struct output *out, const struct jw_record_result *result)
+static void print_kept_entries(const struct output *out, const struct jw_record_result *result)
 {
 	char bytes[TEXT_SHORT];
 
@@ -378,7 +378,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		output_warning(&cli->out, "the driver refused PTX of this command: %s",
 					   result->refused_ptx);
 	if (!result->live)
-		print_kept(&cli->out, result);
+		print_kept_entries(&cli->out, result);
 	print_failing(&cli->out, &document);
 	print_advice(&cli->out, &document);
 	if (how->output && (result->interrupted || result->evicted_in_use))

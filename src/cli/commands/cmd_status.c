@@ -184,7 +184,7 @@ static const char *package_name(const struct jw_check_package *package)
 	return package->name ? package->name : "other files";
 }
 
-static struct verdict_row row_of(const struct jw_check_package_gpu *gpu, bool useless)
+static struct verdict_row status_row_of(const struct jw_check_package_gpu *gpu, bool useless)
 {
 	return (struct verdict_row){.target = gpu->target,
 								.modules = gpu->warm + gpu->cold,
@@ -201,7 +201,7 @@ static bool runs_as_it_is(const struct jw_check_package *package)
 	bool plain = true;
 
 	for (size_t t = 0; t < package->gpu_count; t++) {
-		const struct verdict_row row = row_of(&package->gpus[t], false);
+		const struct verdict_row row = status_row_of(&package->gpus[t], false);
 
 		plain = plain && !row.modules && !row.failing && !row.unsure;
 	}
@@ -217,7 +217,7 @@ static void print_package(const struct output *out, const struct jw_check_packag
 	if (package->gpu_count > 1)
 		output_line(out, STYLE_PLAIN, "%s%s", head, name);
 	for (size_t t = 0; t < package->gpu_count; t++) {
-		const struct verdict_row row = row_of(&package->gpus[t], useless);
+		const struct verdict_row row = status_row_of(&package->gpus[t], useless);
 		struct buf text = BUF_MAX(VERDICT_SENTENCE);
 		const enum style style = verdict_print(&text, &row, VERDICT_START);
 		char gpu[GPUS_NAME];
@@ -494,8 +494,8 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 
 /* Checks the packages of the active environment; without one, or without a GPU, *ret_found stays
  * NULL. An environment that cannot be read must not hide the rest of the page. */
-static int check_packages(struct jw_error *err, struct cli *cli, struct jw_found **ret_found,
-						  struct jw_check_result **ret_result)
+static int check_environment(struct jw_error *err, struct cli *cli, struct jw_found **ret_found,
+							 struct jw_check_result **ret_result)
 {
 	const struct jw_system *system = cli->system;
 	const struct jw_find_options find = {.cancel = cli_cancel};
@@ -558,15 +558,16 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 	print_status_next(cli, found, has_code);
 }
 
-static int report_status(struct jw_error *err, struct cli *cli)
+static int show_status(struct jw_error *err, struct cli *cli)
 {
 	const struct jw_system *system = cli->system;
 	struct status_document found = {.system = *system, .wsl = os_is_wsl()};
 	struct jw_check_result *packages = NULL;
 	struct jw_found *search = NULL;
 	int result =
-		check_packages(err, cli, &search, &packages) || jw_ahead_find(err, NULL, &found.ahead) ? -1
-																							   : 0;
+		check_environment(err, cli, &search, &packages) || jw_ahead_find(err, NULL, &found.ahead)
+			? -1
+			: 0;
 
 	if (packages) {
 		found.environment = search->environment;
@@ -600,7 +601,7 @@ static int status_run(struct jw_error *err, struct cli *cli)
 		cli->failure = err->code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT;
 		return -1;
 	}
-	return report_status(err, cli);
+	return show_status(err, cli);
 }
 
 static const struct cli_option status_options[] = {

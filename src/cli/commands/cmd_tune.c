@@ -380,8 +380,8 @@ static void warn_of_sudo(const struct output *out, enum jw_scope scope)
 
 /* Applies the settings. If only one of the two is requested, the other stays as it is. One
  * directory does not suit all accounts or a service, so it is set for these only with --path. */
-static int apply_settings(struct jw_error *err, struct tuning *tuning,
-						  struct jw_tune_request *request)
+static int apply_tuning(struct jw_error *err, struct tuning *tuning,
+						struct jw_tune_request *request)
 {
 	const struct output *out = &tuning->cli->out;
 	const bool size = options_given(&tuning->cli->options, "max-size"),
@@ -491,7 +491,7 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 						"The driver's defaults are enough: nothing was written.");
 		return 0;
 	}
-	return options_given(options, "apply") ? apply_settings(err, tuning, &request) : 0;
+	return options_given(options, "apply") ? apply_tuning(err, tuning, &request) : 0;
 }
 
 static int tune_run(struct jw_error *err, struct cli *cli)

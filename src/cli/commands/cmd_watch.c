@@ -400,7 +400,7 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 	return 0;
 }
 
-static void print_summary(const struct watching *watching)
+static void print_watch_summary(const struct watching *watching)
 {
 	const struct watch_document *document = &watching->document;
 	const struct output *out = &watching->cli->out;
@@ -453,7 +453,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 		output_put(1, "\r\x1b[K");
 	if (!result) {
 		watching.document.cache = cli->system ? cli->system->cache.path : NULL;
-		print_summary(&watching);
+		print_watch_summary(&watching);
 		result = document_print(&cli->out, &document_watch, &watching.document);
 	}
 	process_view_free(&watching.document.process);

@@ -14,7 +14,7 @@
 
 enum { MAX_MOUNTS = 4 << 20 };
 
-static bool is_one_of(unsigned long type, const unsigned long *types, size_t count)
+static bool is_listed_type(unsigned long type, const unsigned long *types, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (type == types[i])
@@ -24,7 +24,7 @@ static bool is_one_of(unsigned long type, const unsigned long *types, size_t cou
 
 /* The numbers of statfs(2). */
 #define IS_ONE_OF(info, types)                                                                     \
-	is_one_of((unsigned long)(info).f_type, (types), sizeof(types) / sizeof *(types))
+	is_listed_type((unsigned long)(info).f_type, (types), sizeof(types) / sizeof *(types))
 
 bool os_is_made_up(const char *path)
 {
@@ -109,7 +109,7 @@ static bool is_below_variable(const char *path, const char *name)
 	return is;
 }
 
-static bool is_set(const char *name)
+static bool is_variable_set(const char *name)
 {
 	char *value = os_env(name);
 	const bool is = value && *value;
@@ -128,7 +128,7 @@ static bool is_of_job(const char *path)
 		if (is_below_variable(path, folders[i]))
 			return true;
 	for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
-		if (is_set(jobs[i]) && is_below_variable(path, "TMPDIR"))
+		if (is_variable_set(jobs[i]) && is_below_variable(path, "TMPDIR"))
 			return true;
 	return false;
 }
