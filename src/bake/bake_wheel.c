@@ -494,7 +494,7 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 	for (size_t i = 0; !result && i < wheel->directory.count; i++)
 		result = write_member(err, wheel, i);
 	if (!result) {
-		/* Write RECORD, which comes last. */
+		/* RECORD comes last. */
 		const struct zip_member *record = &wheel->directory.members[wheel->record];
 		const char *name = new_name(wheel, record->name);
 

@@ -197,7 +197,7 @@ int baking_output_put(struct jw_error *err, struct baking *baking,
 
 	*put = (struct baked_put){.written = form->size_bytes <= room.size_bytes};
 	if (put->written) {
-		/* Write a shortened container into its room; only zeros follow it, as between any two. */
+		/* Only zeros follow a shortened container in its room, as between any two. */
 		struct baked_copy *copy = &baking->copy;
 		uint64_t at = room.offset + sizeof form->header;
 

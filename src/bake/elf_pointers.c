@@ -273,7 +273,7 @@ int elf_view_references(struct jw_error *err, struct elf_view *view)
 	struct container_room table;
 	uint64_t left = view->map->size + (uint64_t)view->elf.phnum * SEGMENT_SLACK, end = 0;
 
-	/* Check that segments are sorted by address, as a loader requires; their sizes bound the number
+	/* Segments are sorted by address, as a loader requires; their sizes bound the number
 	 * of pointers. */
 	for (size_t i = 0; i < view->elf.phnum; i++) {
 		const struct elf64_segment *segment = &view->segments[i];

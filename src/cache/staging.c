@@ -21,7 +21,7 @@ static int staging_begin(struct jw_error *err, struct cache_live *live, struct l
 
 	mem_free(staged->path);
 	staged->path = mem_printf("%s/%zu", live->staging, number);
-	/* Make the folder again: a process that removes the cache also removes the folder beside its
+	/* A process that removes the cache also removes the folder beside its
 	 * tree, and perhaps the lock. */
 	uv_mutex_lock(&live->staging_mutex);
 	if (!os_exists(live->staging)) {

@@ -264,7 +264,7 @@ void config_read(struct config *ret_config, void (*lift)(bool lifted))
 		lift(lifts_door(ret_config));
 	}
 	for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
-		/* Take the value of $JITWARM_MAX_MEM and the like, which comes before a file's value. */
+		/* $JITWARM_MAX_MEM and the like come before a file's value. */
 		char *variable =
 			ret_config->values[i].variable
 				? arena_string(ret_config->owner, ret_config->values[i].variable)

@@ -149,7 +149,7 @@ void pack_report_print(const struct output *out, const char *file,
 	output_line(out, STYLE_PLAIN, "  for %s, by driver %s",
 				*result->targets ? result->targets : "any GPU", result->drivers);
 	if (*result->signed_by) {
-		/* Print who signed a new pack, and the command with which receivers accept it. */
+		/* Receivers accept the pack with the command that is printed. */
 		struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
 		buf_add(&line, "jitwarm key trust");

@@ -68,8 +68,8 @@ static void add_mangled(char text[KERNELS_TEXT], const char *mangled, size_t len
 	char name[MAX_NAME];
 	const char *at = mangled, *const end = mangled + length;
 
-	/* Append the names at the beginning of a mangled one (Itanium C++ ABI, <nested-name>):
-	 * at::native::copy of _ZN2at6native4copyIfEEvPT_. Any other name is appended unchanged. */
+	/* A mangled name begins with its parts (Itanium C++ ABI, <nested-name>): at::native::copy of
+	 * _ZN2at6native4copyIfEEvPT_. Any other name stays unchanged. */
 	name[0] = '\0';
 	if (length > 2 && !memcmp(at, "_Z", 2)) {
 		at += 2;

@@ -20,6 +20,27 @@ static bool is_predicted(const struct plan *plan, uint64_t key)
 	return false;
 }
 
+/* Looks for an entry with a name that no module of the plan has; the path stays NULL if there is
+ * none. The worker may have begun its next job, so the entry of another module is expected. Called
+ * only after a prediction failed. */
+static int find_foreign(struct jw_error *err, const struct plan *plan, const char *dir,
+						struct collected *found)
+{
+	struct cache_files files;
+	struct jw_error why = {0};
+
+	if (cache_files_scan(&why, dir, /* headers= */ true, NULL, &files))
+		return error_unless_missing(err, &why);
+	for (size_t i = 0; i < files.count && !found->path; i++) {
+		if (is_predicted(plan, files.files[i].key))
+			continue;
+		found->key = files.files[i].key;
+		found->path = cache_entry_path(dir, found->key);
+	}
+	cache_files_free(&files);
+	return 0;
+}
+
 int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
 				   const struct plan *plan, const struct plan_module *module,
 				   int64_t *ret_grown_bytes)
@@ -82,23 +103,10 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 		return -1;
 	}
 	if (!there) {
-		struct cache_files files;
-		struct jw_error why = {0};
-
 		mem_free(collected.path);
 		collected.path = NULL;
-		/* Look for an entry with a name that no module of the plan has; the path stays NULL if
-		 * there is none. The worker may have begun its next job, so the entry of another module is
-		 * expected. Called only after a prediction failed. */
-		if (cache_files_scan(&why, private_dir, /* headers= */ true, NULL, &files))
-			return error_unless_missing(err, &why);
-		for (size_t i = 0; i < files.count && !collected.path; i++) {
-			if (is_predicted(plan, files.files[i].key))
-				continue;
-			collected.key = files.files[i].key;
-			collected.path = cache_entry_path(private_dir, collected.key);
-		}
-		cache_files_free(&files);
+		if (find_foreign(err, plan, private_dir, &collected))
+			return -1;
 		collected.what = collected.path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
 	/* The disk was full if twice as much as the workers write at once does not fit now: the driver

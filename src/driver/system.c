@@ -212,7 +212,7 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 		cache->now.limit_bytes = limit;
 	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
 	if (!options->cache_dir) {
-		/* Find settings with which programs do not use a cache, even a warm one. */
+		/* With these settings, programs do not use a cache, even a warm one. */
 		if (cache->disabled)
 			TEXT_COPY(
 				cache->why_useless,
@@ -368,7 +368,7 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 		const char *hint = "";
 		size_t count = 0;
 
-		/* Add what to do, if a part of the driver or a GPU shows it. */
+		/* A part of the driver, or a GPU, shows what to do. */
 		if (os_pci_gpus(NULL, pci, MAX_PCI, &count))
 			count = 0;
 		note_pci(pci, count, system);

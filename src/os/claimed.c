@@ -90,7 +90,7 @@ static void sweep(void *context, char *path, const char *name, bool folder)
 			(void)os_remove(NULL, lock_path);
 		mem_free(lock_path);
 	} else {
-		/* Remove the lock of a process that was killed before it made its folder. */
+		/* The process was killed before it made its folder. */
 		bool dead = os_is_older(path, OLD_S), there;
 
 		path[strlen(path) - strlen(lock_end)] = 0;

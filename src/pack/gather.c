@@ -341,7 +341,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 	os_mutex_make(&work.mutex);
 	gather_all(&work);
 	uv_mutex_destroy(&work.mutex);
-	/* Move the taken items to `gather`, in the order of packs, and counts the others by reason. */
+	/* The taken items move to `gather`, in the order of packs; the others are counted by reason. */
 	gather.items = work.items;
 	work.items = NULL;
 	for (size_t i = 0; i < work.scan.count; i++) {

@@ -520,8 +520,8 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	jw_result_free(store);
 	store = NULL;
 	if (!jw_store_open(NULL, &where, &store)) {
-		/* Remove broken packs, and the oldest ones until at most so many are left. A failure does
-		 * not undo the keeping: the next run tries again. */
+		/* Broken packs go, and the oldest ones until at most so many are left. A failure does not
+		 * undo the keeping: the next run tries again. */
 		cJSON *ahead = prepared_read(system->state_dir, 0);
 		uint64_t bytes = store->bytes;
 		bool removed = true;

@@ -185,7 +185,7 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 		result = run_known(why, setup, outcome);
 	}
 	if (!result && (!known || outcome->compile.opaque)) {
-		/* Run without a known form: the driver fills the live cache itself, one worker at a time
+		/* Without a known form, the driver fills the live cache itself, one worker at a time
 		 * (several could wipe it), and new entries are counted. */
 		struct jw_prime_compiled *compiled = &outcome->compile;
 		const char *cache = setup->system->cache.path;

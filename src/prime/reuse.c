@@ -139,8 +139,8 @@ void reuse_store(const struct jw_system *system, const struct jw_prime_options *
 	struct wanted wanted = {0};
 
 	if (!options->dry_run && !system->cache.why_useless[0]) {
-		/* Remove damaged entries that are still unchanged, so that others can take their names. If
-		 * that fails, they are replaced when their modules are compiled. */
+		/* Damaged entries that are still unchanged go, so that others can take their names. If that
+		 * fails, they are replaced when their modules are compiled. */
 		const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
 		struct cache_removal *removals = mem_array(plan->module_count, sizeof *removals);
 		struct cache_live *live = NULL;

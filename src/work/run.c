@@ -845,7 +845,7 @@ bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_a
 	}
 	/* A worker that uses the live cache itself may have found the module there. */
 	if (!answer->result && run->setup->learnt && run->setup->live) {
-		/* Learn the time of one thread alone, because threads that share a core are slower. */
+		/* The time of one thread alone counts, because threads that share a core are slower. */
 		const unsigned threads = run->workers.threads;
 		/* Counts the workers with jobs, and this one, which has just finished its own. */
 		unsigned busy = busy_workers(run) + !slot->job_count;

@@ -247,7 +247,6 @@ static int print_rows(struct jw_error *err, const struct output *out,
 			out, STYLE_FAINT, "no device code in %s",
 			TEXT_COUNT(without, "other environment or program", "other environments and programs"));
 	else if (without) {
-		/* Print which places have no device code, if no place has any. */
 		enum { MAX_SEARCHED = 12 };
 		size_t printed = 0;
 

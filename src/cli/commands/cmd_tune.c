@@ -285,7 +285,7 @@ static void print_tune_next(const struct tuning *tuning)
 		output_line(out, STYLE_FAINT, "Next       log out and in again: %s sets %s=%s",
 					pending->where, pending->name, pending->value);
 	else if (!is_in_force(tuning)) {
-		/* Print the command as it was called, with --apply. */
+		/* The command as it was called, with --apply. */
 		static const char *const kept[] = {"scope", "max-size", "path", "environment", NULL};
 		struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
