@@ -33,7 +33,9 @@ sleep 100 &
 victim=$!
 await ready sleep
 (sleep 0.2; SIMDRIVER_COST=2 simulated "$app" >/dev/null 2>&1) &
+varies tree ^cache/ # how far the other program has come
 snapshot run 0 watch --for 1s --json "$victim"
+fixed tree ^cache/
 json 'd["compiling_seconds"] == d["busy_seconds"] == 0 and d["state"] == "waiting"'
 wait $!
 end_victim
