@@ -5,6 +5,7 @@
 #include "base/cursor.h"
 #include "base/text.h"
 #include "code/elf64.h"
+#include "jitwarm/target.h"
 
 /* The largest size of a driver: libcuda has 30 to 100 MB. */
 #define MAX_BYTES ((size_t)1 << 30)
