@@ -8,26 +8,44 @@ follow_python=$(type -P python3) # a case may hide it
 printed_by() { (cd / && "$follow_python" -I -S "$cases/../../cli/printed.py" "$@"); }
 
 check_steps() {
-	local line step words=()
-	grep -qaF 'jitwarm ' "$out" "$err" || return 0
-	while IFS= read -r step; do
+	local step words=() quoted next
+	read_steps
+	for step in "${next[@]}" "${quoted[@]}"; do
 		[[ -z ${checked_steps[$step]-} ]] || continue
 		checked_steps[$step]=1
 		split_step "$step" || fail "no shell reads this as one command: $step"
 		parse_step "$step"
-	done < <(printed_steps; sed 's/“[^”]*” is no longer there//' "$out" "$err" | grep -aoE '“jitwarm [^”]*”' | sed 's/^“//; s/”$//; s/ [|].*//')
+	done
 	[[ -z ${JITWARM_FOLLOW-} ]] || follow_steps
 	# The report hides names.
 	[[ " ${last[*]} " != *" --report "* ]] || return 0
 	is_wine && return 0 # a program starts slowly there, and the table is the same
-	while IFS= read -r step; do
+	for step in "${next[@]}"; do
 		[[ -z ${checked_steps[run $step]-} ]] || continue
 		checked_steps[run $step]=1
 		split_step "$step" && run_step "$step"
-	done < <(printed_steps)
+	done
 }
-printed_steps() {
-	sed -nE '/first fix the findings above|, then: /d; s/^ *(Next|Do|jitwarm: {4}).*: (jitwarm( .*)?)$/\2/p; s/^(Next:?|다음:?) +(jitwarm( .*)?)$/\2/p; s/^  (jitwarm key trust .*)$/\1/p; s/^  on other machines: //p' "$out" "$err"
+# read_steps: sets `next` to the commands behind “Next”, and `quoted` to the others
+read_steps() {
+	local line lines gone='“[^”]*” is no longer there' quotation='“(jitwarm [^”]*)”(.*)'
+	next=() quoted=()
+	mapfile -t lines <"$out"
+	mapfile -t -O ${#lines[@]} lines <"$err"
+	for line in "${lines[@]}"; do
+		[[ $line == *jitwarm* ]] || continue
+		if [[ $line =~ "first fix the findings above"|", then: " ]]; then
+			:
+		elif [[ $line =~ ^\ *(Next|Do|jitwarm:\ {4}).*:\ (jitwarm(\ .*)?)$ || $line =~ ^(Next:?|다음:?)\ +(jitwarm(\ .*)?)$ || $line =~ ^(\ \ )(jitwarm\ key\ trust\ .*)$ ||
+			$line =~ ^(\ \ on\ other\ machines:\ )(.*)$ ]]; then
+			next+=("${BASH_REMATCH[2]}")
+		fi
+		while [[ $line =~ $gone ]]; do line=${line/"${BASH_REMATCH[0]}"/}; done
+		while [[ $line =~ $quotation ]]; do
+			quoted+=("${BASH_REMATCH[1]%%" |"*}")
+			line=${BASH_REMATCH[2]}
+		done
+	done
 }
 # Windows' words are in double quotes, which protect everything; ours are in single quotes. A character that a shell would interpret is not
 # printed bare.
@@ -39,7 +57,8 @@ split_step() {
 		[[ $bare != *[\"\'\;\&\|\<\>%\`]* ]] || return 1
 		mapfile -t words < <(grep -oE '("[^"]*"|[^ "]+)+' <<<"$1" | tr -d '"')
 	else
-		bare=$(sed -E "s/\"\\\$\\(printf '[^']*'\\)\"|\\\\'|'[^']*'//g" <<<"$1")
+		bare=$1
+		[[ $bare != *[\"\']* ]] || bare=$(sed -E "s/\"\\\$\\(printf '[^']*'\\)\"|\\\\'|'[^']*'//g" <<<"$1")
 		[[ $bare != *[\"\'\;\&\|\<\>\$\(\)\`*]* ]] || return 1
 		eval "words=($1)"
 	fi

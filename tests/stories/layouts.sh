@@ -23,7 +23,8 @@ conda_package() {
 }
 user_follows() {
 	local told
-	told=$(printed_steps | sed 's/^jitwarm //' | tail -n 1)
+	read_steps
+	told=${next[-1]#jitwarm }
 	[ -n "$told" ] || fail "nothing to type was told"
 	eval "run ${1:-0} $told"
 }

@@ -317,9 +317,10 @@ out_has "compile their kernels when first used"
 # The active environment's Python counts with --target, too; --python takes precedence.
 empty_environment "$work/env"
 [[ $(site_of "$work/env") =~ python(3\.[0-9]+) ]] || fail "no version in $(site_of "$work/env")"
+python=${BASH_REMATCH[1]}
 export VIRTUAL_ENV=$work/env
 snapshot run 0 which --target h100 torch
-out_has ", Linux x86-64, Python ${BASH_REMATCH[1]}"
+out_has ", Linux x86-64, Python $python"
 snapshot run "0|1" which --target h100 --python 3.10 torch
 out_has ", Linux x86-64, Python 3.10"
 unset VIRTUAL_ENV
