@@ -35,6 +35,7 @@ struct choice {
 	size_t count, tries;
 	const char *label;   /* all are builds with this label, from one index; NULL: none is */
 	bool plain;          /* the named packages are to run without a remark */
+	bool unsure;         /* a release was passed over, since its requirements are unknown */
 	struct member lacks; /* the first one of which no release runs */
 };
 
@@ -70,8 +71,28 @@ static bool allows(const struct question *question, const struct wheel *wheel, c
 	return true;
 }
 
+/* Returns whether a named release that was not examined may require another named package: the next
+ * examined one does, and the versions are unknown. */
+static bool may_require(struct choice *choice, const struct member *member,
+						const struct wheel *wheel, const struct member *other)
+{
+	const struct wheel *next;
+	struct required required;
+
+	if (!wheel->unseen || !member->named || !other->named)
+		return false;
+	next = shelf_neighbour(member->shelf, wheel);
+	for (size_t i = 0; next && i < next->require_count; i++)
+		if (question_requires(choice->question, next, member->extras, i, &required) &&
+			!strcmp(required.is.name, other->shelf->name)) {
+			choice->unsure = true;
+			return true;
+		}
+	return false;
+}
+
 /* Returns whether a wheel goes with the releases that were chosen before it. */
-static bool goes_with_chosen(const struct choice *choice, size_t at, const struct wheel *wheel)
+static bool goes_with_chosen(struct choice *choice, size_t at, const struct wheel *wheel)
 {
 	const struct member *member = &choice->members[at];
 	const char *python = choice->question->options.python;
@@ -85,7 +106,9 @@ static bool goes_with_chosen(const struct choice *choice, size_t at, const struc
 							  !allows(choice->question, other->chosen, other->extras,
 									  member->shelf->name, wheel->version) ||
 							  !allows(choice->question, wheel, member->extras, other->shelf->name,
-									  other->chosen->version)))
+									  other->chosen->version) ||
+							  may_require(choice, member, wheel, other) ||
+							  may_require(choice, other, other->chosen, member)))
 			return false;
 	}
 	return true;
@@ -162,6 +185,17 @@ static enum found choose_after(struct jw_error *err, struct choice *choice, size
 	return found;
 }
 
+/* Returns whether a package has device code for the platform in a build of any index; other indexes
+ * are listed for builds with CUDA alone. */
+static bool has_gpu_builds(const struct wheel_list *list, const char *platform)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->wheels[i].platform, platform) &&
+			(list->wheels[i].library_count || wheel_label(&list->wheels[i])))
+			return true;
+	return false;
+}
+
 /* Chooses a release for this package and for those after it, the newest first. */
 static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 {
@@ -197,7 +231,9 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 		member->newest = member->newest ? member->newest : wheel;
 		if (answer->answer == JW_WHICH_FAILS && is_nearer(answer, member->fails))
 			member->fails = answer;
-		bare = member->named && answer->answer == JW_WHICH_CPU;
+		/* A build for the CPU is no answer if the package has builds for GPUs. */
+		bare = member->named && answer->answer == JW_WHICH_CPU &&
+			   !has_gpu_builds(&member->shelf->list, platform);
 		unknown =
 			unknown || (answer->answer > JW_WHICH_COMPILES && answer->answer != JW_WHICH_FAILS);
 		if ((answer->answer > JW_WHICH_COMPILES && !bare) ||
@@ -423,11 +459,14 @@ static int find_excluding(struct jw_error *err, struct choice *choice,
 		for (size_t k = i + 1; k < count && !together->exclude; k++) {
 			const struct jw_which_options two[] = {options[i], options[k]};
 			struct shelf *const pair[] = {shelves[i], shelves[k]};
-			const enum found found = choose_together(err, choice, two, pair, 2);
+			enum found found;
+
+			choice->unsure = false;
+			found = choose_together(err, choice, two, pair, 2);
 
 			if (found == BROKEN)
 				return -1;
-			together->exclude = found == NONE;
+			together->exclude = found == NONE && !choice->unsure;
 			together->excluding[0] = i;
 			together->excluding[1] = k;
 		}
@@ -441,20 +480,6 @@ static bool is_for_cpu(const struct choice *choice, size_t count)
 		if (!choice->members[i].bare)
 			return false;
 	return true;
-}
-
-/* Returns whether one of the packages has device code for the platform in a build of any index;
- * other indexes are listed for builds with CUDA alone. */
-static bool has_gpu_builds(struct shelf *const *shelves, size_t count, const char *platform)
-{
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < shelves[i]->list.count; k++) {
-			const struct wheel *wheel = &shelves[i]->list.wheels[k];
-
-			if (!strcmp(wheel->platform, platform) && (wheel->library_count || wheel_label(wheel)))
-				return true;
-		}
-	return false;
 }
 
 /* Returns whether a build is the list's first one with its label for the platform. */
@@ -515,9 +540,6 @@ static enum found choose_index(struct jw_error *err, struct choice *choice,
 		}
 	}
 	choice->label = best;
-	/* Releases for the CPU answer nothing if there are builds for GPUs, which fail. */
-	if (!newest && first == FOUND && has_gpu_builds(shelves, count, options->platform))
-		return NONE;
 	return newest || first == FOUND ? choose_together(err, choice, options, shelves, count) : first;
 }
 

@@ -198,6 +198,13 @@ static const struct wheel *find_examined(const struct wheel_list *list, const st
 	return NULL;
 }
 
+const struct wheel *shelf_neighbour(const struct shelf *shelf, const struct wheel *wheel)
+{
+	const struct wheel *newer = find_examined(&shelf->list, wheel, -1);
+
+	return newer ? newer : find_examined(&shelf->list, wheel, 1);
+}
+
 /* ---- one wheel by itself */
 
 /* Returns the library's name without its folder, and without the hash that auditwheel or delvewheel

@@ -47,6 +47,9 @@ bool question_requires(const struct question *question, const struct wheel *whee
 /* Returns the wheel of a version for the platform; NULL if there is none. */
 const struct wheel *shelf_wheel(const struct shelf *shelf, const char *version,
 								const char *platform);
+/* Returns the examined wheel for the platform that is next to another one, a newer one first; NULL
+ * if there is none. */
+const struct wheel *shelf_neighbour(const struct shelf *shelf, const struct wheel *wheel);
 /* Returns whether some release of a package that a requirement allows has code on the platform. */
 bool shelf_has_code(const struct shelf *shelf, const char *versions, const char *platform);
 /* Returns whether a package cannot run without one that it requires: torch, and NVIDIA's libraries.

@@ -481,6 +481,16 @@ run 1 which --target rtx5090 --platform windows torch torchvision
 grep -q "For all of them: pip install torch==[0-9.]*+cu[0-9]* torchvision==[0-9.]*+cu[0-9]* --index-url" "$out" || fail "builds for the CPU"
 run 1 which --target rtx5090 --platform windows torch==2.5 torchvision
 out_lacks "For all of them"
+run 1 which --target rtx5070 --platform windows torch xformers
+out_lacks "For all of them"
+# A release that was not examined may require what its neighbour requires, in another version.
+run 0 which --target rtx5090 --platform linux torch vllm
+out_has "For all of them: pip install torch==2.14.0 vllm==0.33.0"
+run 0 which --target rtx5090 --platform linux torch vllm==0.27.0
+out_lacks "For all of them"
+out_lacks "exclude each other"
+run 0 which --target gtx1080 --platform linux torch==2.1.0 bitsandbytes
+out_has "For all of them: pip install torch==2.1.0 bitsandbytes==0.45.5"
 run "1|2" which --target gtx1080 --platform linux triton torch
 out_lacks "exclude each other"
 out_lacks "For all of them"
