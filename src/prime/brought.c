@@ -546,11 +546,16 @@ static enum found choose_index(struct jw_error *err, struct choice *choice,
 /* Writes the versions of a choice into the result. */
 static void take_choice(const struct choice *choice, struct jw_together *together)
 {
-	const struct member *first = &choice->members[0];
+	for (size_t i = 0; i < together->count; i++) {
+		const struct member *member = &choice->members[i];
+		char *options = pip_options_of(together, member->shelf->name, member->chosen);
 
-	for (size_t i = 0; i < together->count; i++)
-		together->versions[i] = arena_string(together, choice->members[i].chosen->version);
-	together->options = pip_options_of(together, first->shelf->name, first->chosen);
+		together->versions[i] = arena_string(together, member->chosen->version);
+		if (!together->options)
+			together->options = options;
+		else if (options && strcmp(options, together->options) != 0)
+			together->options = arena_printf(together, "%s %s", together->options, options);
+	}
 	together->beside = join_beside(choice);
 	together->found = true;
 }

@@ -1026,26 +1026,23 @@ static void set_unknown(struct jw_error *err, const struct cli *cli, const struc
 	const char *package = wanted->name, *listed = listed_package(package);
 	const struct package_fact *elsewhere = package_fact_of("index", package);
 	char *text, *nearest = listed ? NULL : jw_which_nearest(package);
+	const char *meant = listed ? listed : nearest;
 
 	if (elsewhere) {
 		buf_add(&command, "pip install");
 		shell_add_word(&command, package);
 		buf_add(&command, " %s", elsewhere->values[ELSEWHERE_OPTIONS]);
 	} else {
-		add_which_one(&command, cli, listed ? listed : wanted->typed, !listed);
+		add_which_one(&command, cli, meant ? meant : wanted->typed, !meant);
 	}
 	text = next_step_take(&command);
 	if (elsewhere)
 		error_set(err, JW_ERR_NOT_FOUND,
 				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”",
 				  package, elsewhere->values[ELSEWHERE_WHOSE], text);
-	else if (listed)
+	else if (meant)
 		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
-				  package, listed, text);
-	else if (nearest)
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "%s: not in jitwarm's list; did you mean %s? “%s” looks at its releases", package,
-				  nearest, text);
+				  package, meant, text);
 	else
 		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; “%s” looks at its releases",
 				  package, text);
