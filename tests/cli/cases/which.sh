@@ -486,7 +486,7 @@ out_lacks "For all of them"
 # A release that was not examined may require what its neighbour requires, in another version.
 run 0 which --target rtx5090 --platform linux torch vllm
 out_has "For all of them: pip install torch==2.14.0 vllm==0.33.0"
-run 0 which --target h100 --platform linux torch flash-attn
+run 1 which --target h100 --platform linux torch flash-attn
 grep -q "For all of them: pip install torch==[0-9.]* flash-attn==[0-9.a-z]* --no-build-isolation$" "$out" || fail "a build without its option"
 run 0 which --target rtx5090 --platform linux torch vllm==0.27.0
 out_lacks "For all of them"
