@@ -522,7 +522,7 @@ out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxr
 # A name that is mistyped brings the nearest one of the list.
 for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
 	snapshot run 3 which --target gtx1080 "${names%=*}"
-	err_has "${names%=*}: not in jitwarm's list; did you mean ${names#*=}? “jitwarm which --target gtx1080 ${names%=*} --ask” looks at its releases"
+	err_has "${names%=*}: not in jitwarm's list; did you mean ${names#*=}? “jitwarm which --target gtx1080 ${names#*=}”"
 	err_one_line
 done
 run 3 which --target gtx1080 no-such-package
