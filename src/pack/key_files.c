@@ -431,17 +431,19 @@ int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys **re
 	keys->items = arena_array(keys, files->count, sizeof *keys->items);
 	for (size_t i = 0; i < files->count; i++) {
 		struct jw_key *key = &files->items[i].key;
-		struct jw_key *former = keys->count ? &keys->items[keys->count - 1] : NULL;
+		struct jw_key *next = &keys->items[keys->count];
+		struct jw_key *former = keys->count ? next - 1 : next;
 
 		key->trusted = key->trusted && !*key->refused;
 		/* An own key that is trusted under its own name. */
-		if (former && !strcmp(former->name, key->name) && is_same_key(former, key)) {
+		if (keys->count && !strcmp(former->name, key->name) && is_same_key(former, key)) {
 			former->trusted = former->trusted || key->trusted;
 			former->can_sign = former->can_sign || key->can_sign;
 			if (!*former->refused)
 				TEXT_COPY(former->refused, key->refused);
 		} else {
-			keys->items[keys->count++] = *key;
+			*next = *key;
+			keys->count++;
 		}
 	}
 	jw_result_free(files);

@@ -374,7 +374,7 @@ struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
 {
 	struct jw_asked *asked = mem_alloc(sizeof *asked);
 	const char *index = "";
-	struct wheel_list list;
+	struct wheel_list list = {.date = NULL};
 	bool usable = false;
 
 	*asked = (struct jw_asked){.options = *options};
@@ -383,7 +383,7 @@ struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
 		asked->folder = os_join(options->state_dir, "wheels");
 		asked->text = read_kept(asked, &list, &index);
 	}
-	if (asked->text) {
+	if (asked->text && list.date) {
 		asked->index = mem_string_n(index, strcspn(index, "\n"));
 		usable = says_more(asked, &list);
 		wheel_list_free(&list);
