@@ -373,17 +373,19 @@ static bool says_more(const struct jw_asked *asked, const struct wheel_list *lis
 struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
 {
 	struct jw_asked *asked = mem_alloc(sizeof *asked);
-	const char *index = "";
-	struct wheel_list list = {.date = NULL};
+	const char *index;
+	struct wheel_list list;
+	char *text = NULL;
 	bool usable = false;
 
 	*asked = (struct jw_asked){.options = *options};
 	if (options->state_dir &&
 		package_normalise(options->package, strlen(options->package), asked->package)) {
 		asked->folder = os_join(options->state_dir, "wheels");
-		asked->text = read_kept(asked, &list, &index);
+		text = read_kept(asked, &list, &index);
 	}
-	if (asked->text && list.date) {
+	if (text) {
+		asked->text = text;
 		asked->index = mem_string_n(index, strcspn(index, "\n"));
 		usable = says_more(asked, &list);
 		wheel_list_free(&list);
