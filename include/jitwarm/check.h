@@ -102,6 +102,7 @@ struct jw_check_failing {
 	char *cure;   /* a line for messages: "install torch 2.7.1: “pip install …”" */
 	bool refused; /* the driver has refused some of its modules for another reason than missing code
 				   */
+	bool required;          /* it is a wheel, and a package that it requires fails */
 	struct jw_driver needs; /* the first driver that is new enough; zeros if the driver's age is not
 							   the reason */
 	char *package; /* the package of the file, normalised; NULL if no package of pip's has it, or

@@ -384,10 +384,27 @@ void fates_add_refused(struct fates *fates, const char *path, const char *member
 		.file = file, .target = target, .part = JUDGE_FAILS, .refused = 1, .result = result};
 }
 
+void fates_add_required(struct fates *fates, const char *path, uint32_t target,
+						const char *requires, const char *why, struct jw_driver needs)
+{
+	VEC_GROW(fates->items, fates->capacity, fates->count);
+	fates->items[fates->count++] = (struct file_fate){
+		.file = mem_string(path),
+		.target = target,
+		.part = JUDGE_FAILS,
+		.is = {.reason = REASON_NEEDS,
+			   .needs = needs,
+			   .error = needs.cuda ? PLAN_ERROR_OLD_DRIVER : PLAN_ERROR_NO_BINARY},
+		.requires = mem_string(requires),
+		.why = mem_string(why)};
+}
+
 static void free_fate(struct file_fate *fate)
 {
 	mem_free(fate->file);
 	mem_free(fate->package);
+	mem_free(fate->requires);
+	mem_free(fate->why);
 }
 
 void fates_settle(struct fates *fates)
@@ -478,6 +495,9 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		(void)text_format(text, FATE_TEXT, "the driver refuses %s: %s",
 						  TEXT_COUNT(fate->refused, "module", "modules"),
 						  refusal_name(fate->result));
+	else if (fate->requires)
+		(void)text_format(text, FATE_TEXT, "will fail: it requires %s, which fails: %s",
+						  fate->requires, fate->why);
 	else if (fate->part == JUDGE_NEWER && (is->start || unusable == is->pieces))
 		(void)text_format(text, FATE_TEXT, "needs driver %s or newer; the package runs without it",
 						  driver);
@@ -552,6 +572,8 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 	if (fate->result)
 		(void)text_format(text, FATE_TEXT, "the driver has refused %s of it",
 						  TEXT_COUNT(fate->refused, "module", "modules"));
+	else if (fate->requires)
+		(void)text_format(text, FATE_TEXT, "its METADATA allows no other release");
 	else if (is->reason == REASON_NEEDS)
 		(void)reason_text(text, is, device);
 	else if (is->reason == REASON_ZSTD)

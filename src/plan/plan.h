@@ -37,6 +37,8 @@ struct file_fate {
 	 * else is reported for the file. */
 	size_t refused;
 	unsigned result;
+	/* What a wheel requires and fails, "torch 2.0.1", and why; else NULL. */
+	char *requires, *why;
 };
 
 struct fates {
@@ -90,6 +92,9 @@ bool fates_hopeless(const struct fates *fates, const char *path, const char *pac
 /* Adds, after fates_settle, a module that the driver has refused, so that its file fails. */
 void fates_add_refused(struct fates *fates, const char *path, const char *member, uint32_t target,
 					   unsigned result);
+/* Adds, after fates_settle, a wheel of which a requirement fails, and the driver that helps. */
+void fates_add_required(struct fates *fates, const char *path, uint32_t target,
+						const char *requires, const char *why, struct jw_driver needs);
 /* Returns the name of a result with which the driver refuses a module because of its content,
  * whenever it is loaded; NULL for other results, which may have other causes. */
 const char *refusal_name(unsigned result);

@@ -1,4 +1,5 @@
 #include <jitwarm/check.h>
+#include <jitwarm/version.h>
 #include <jitwarm/which.h>
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "plan/plan.h"
 #include "prime/explain.h"
 #include "prime/recorded_plan.h"
+#include "prime/required.h"
 #include "prime/reuse.h"
 #include "prime/start_verdict.h"
 #include "prime/toolchains.h"
@@ -242,7 +244,7 @@ static char *cure_of(struct jw_check_result *result, const struct jw_check_faili
 	if (failing->needs.cuda)
 		return arena_printf(result, "install driver %s or a newer one",
 							jw_driver_text(driver, &failing->needs));
-	if (failing->refused)
+	if (failing->refused || failing->required)
 		return arena_printf(result, "install another release of the package");
 	if (failing->package && (!failing->listed || failing->unexamined))
 		return arena_printf(result,
@@ -325,6 +327,7 @@ static void summarise(const struct plan *plan, const struct jw_check_options *op
 									  arena_string(result, fate_error(text, fate)),
 									  arena_string(result, fate_cause(text, fate, device)),
 									  .refused = fate->result != 0,
+									  .required = fate->requires != NULL,
 									  .needs = fate->is.needs,
 									  .package = arena_string(result, fate->package)};
 	}
@@ -411,6 +414,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	struct recorded_keys keys = {0};
 	struct jw_check_result *checked = NULL;
 	struct jw_found *found = NULL;
+	struct required_wheels required = {.owner = NULL};
 	struct ledger ledger = {0};
 	struct plan *plan = NULL;
 	int result = -1;
@@ -448,6 +452,11 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		recorded_request(options->recording, &keys, &request);
 	if (plan_build(err, &request, &plan))
 		goto done;
+	for (size_t i = 0; request.found && i < request.found->file_count; i++)
+		if (plan->has_code[i])
+			required_note(&required, request.found->files[i].path, jw_platform());
+	if (required_judge(err, &required, plan))
+		goto done;
 	if (options->recording && recorded_narrow(err, options->recording, &request, plan, &account))
 		goto done;
 	ledger_open(&ledger, request.state_dir, request.cache_dir);
@@ -483,5 +492,6 @@ done:
 	plan_free(plan);
 	jw_found_free(found);
 	recorded_keys_free(&keys);
+	required_free(&required);
 	return result;
 }

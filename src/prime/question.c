@@ -491,9 +491,6 @@ void begin_release(const struct question *question, const char *package, const s
 																  : "the package"};
 }
 
-static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
-					  const char *extras, struct jw_which_release *release);
-
 int judge_own(struct jw_error *err, struct question *question, const struct shelf *shelf,
 			  const struct wheel *wheel, const char *extras, struct jw_which_release *release)
 {
@@ -652,9 +649,8 @@ void fail_by(const struct question *question, const char *name, const char *vers
 	release->library = arena_string(question->owner, name);
 }
 
-/* Judges the packages that a wheel which runs requires in one version. */
-static int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
-					  const char *extras, struct jw_which_release *release)
+int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
+			   const char *extras, struct jw_which_release *release)
 {
 	if (question->depth == MAX_PINS)
 		return 0;

@@ -63,6 +63,9 @@ void begin_release(const struct question *question, const char *package, const s
  * library of NVIDIA's, does. */
 int judge_own(struct jw_error *err, struct question *question, const struct shelf *shelf,
 			  const struct wheel *wheel, const char *extras, struct jw_which_release *release);
+/* Judges the packages that a wheel which runs requires in one version. */
+int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
+			   const char *extras, struct jw_which_release *release);
 /* Fails a release, by the answer for a package that it requires. */
 void fail_by(const struct question *question, const char *name, const char *versions,
 			 const struct jw_which_release *answer, struct jw_which_release *release);

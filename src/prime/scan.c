@@ -19,6 +19,7 @@
 #include "plan/forecast.h"
 #include "plan/inventory.h"
 #include "plan/plan.h"
+#include "prime/required.h"
 
 /* The result for a GPU with one driver, only in sizes, which memcmp compares up to `needed`.
  * too_old counts files that fail because the driver is too old, even if no known driver is new
@@ -38,7 +39,8 @@ struct scan {
 	const struct jw_found_file **from;
 	size_t image_count, image_capacity, from_capacity;
 	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
-	bool needs_runtime;  /* some file needs a CUDA runtime in another file */
+	struct required_wheels required;
+	bool needs_runtime;                      /* some file needs a CUDA runtime in another file */
 	uint32_t native, compiles, alternatives; /* a bit for each GPU: some library is native,
 												compiles, or has alternatives */
 };
@@ -275,6 +277,8 @@ static int report_image(struct jw_error *err, void *context, const struct analys
 		scan->options->except(scan->options->context, from->scan.path, from->scan.member))
 		return 0;
 	scan->needs_runtime = scan->needs_runtime || from->scan.runtime_shared;
+	if (from->scan.member && scan->options->failing)
+		required_note(&scan->required, from->scan.path, scan->options->platform);
 	if (scan->question.releases && keep_image(err, scan, from))
 		return -1;
 	scanned.image.verdicts = scanned.verdicts;
@@ -632,6 +636,8 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		result = scan_files(err, &scan);
 	if (!result)
 		result = build_settle(err, &scan.build);
+	if (!result)
+		result = required_judge(err, &scan.required, scan.build.plan);
 	build_end(&scan.build);
 	if (!result) {
 		build_estimate(scan.build.plan);
@@ -641,6 +647,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		report_fates(&scan);
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
+	required_free(&scan.required);
 	for (size_t i = 0; i < scan.image_count; i++)
 		forget_image(&scan.images[i]);
 	mem_free(scan.images);

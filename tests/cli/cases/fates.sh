@@ -41,6 +41,10 @@ with zipfile.ZipFile("p-1.0-py3-none-manylinux_2_17_x86_64.whl", "w") as wheel:
     wheel.writestr("p/flash_attn/_C.so", fatbin.library(*[one(cubin(80), cubin(90))] * 9))
     wheel.writestr("p/libcublas.so.12", fatbin.library(*[one(cubin(80), cubin(90))] * 9))
     wheel.writestr("p-1.0.dist-info/METADATA", "Name: p\nVersion: 1.0\n")
+for name, requires in ("pinned", "torch (==2.1.0)"), ("allowed", "torch<2"), ("optional", "torch==2.1.0; extra == 'x'"):
+    with zipfile.ZipFile(f"{name}-1.0-cp310-cp310-manylinux_2_17_x86_64.whl", "w") as wheel:
+        wheel.writestr(f"{name}/_C.so", fatbin.library(one(cubin(75), cubin(86), cubin(120))))
+        wheel.writestr(f"{name}-1.0.dist-info/METADATA", f"Name: {name}\nVersion: 1.0\nRequires-Dist: numpy\nRequires-Dist: {requires}\n\nRequires-Dist: torch==9\n")
 PYTHON
 
 # each FILE STATUS TEXT [GPU [DRIVER]]: scan, check and lint end alike; lint's status is STATUS with driver 550
@@ -93,3 +97,11 @@ out_lacks "libcublas.so.12: no code"
 snapshot run 1 lint --gpus sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
 snapshot run 0 check --target sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
 err_has "p/linalg.so: no code for sm_75; the package runs without it"
+
+# A wheel fails with the torch that it requires.
+snapshot each pinned-1.0-cp310-cp310-manylinux_2_17_x86_64.whl 2 "it requires torch 2.1.0, which fails: no code for sm_120" sm_120 580.126.09
+each pinned-1.0-cp310-cp310-manylinux_2_17_x86_64.whl "0|1" "" sm_86
+each allowed-1.0-cp310-cp310-manylinux_2_17_x86_64.whl 2 "it requires torch<2, which fails: no code for sm_120" sm_120 580.126.09
+each optional-1.0-cp310-cp310-manylinux_2_17_x86_64.whl "0|1" "" sm_120 580.126.09
+run 2 check --json --target sm_120 --driver 580.126.09 pinned-1.0-cp310-cp310-manylinux_2_17_x86_64.whl
+json 'd["failing"][0]["cure"] == "install another release of the package"'
