@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <jitwarm/target.h>
+
 #include "base/cursor.h"
 #include "base/text.h"
 #include "code/elf64.h"

@@ -39,7 +39,7 @@ struct priming {
 
 /* ---- before the first step: impossible requests are refused before anything is read */
 
-/* Stands for the ptxas that find_compiler has not searched for. */
+/* Stands for the ptxas that find_ptxas has not searched for. */
 static const char any_ptxas[] = "ptxas";
 
 /* Finds, or fetches, the compiler for another machine: the named one, else that of its driver. */
