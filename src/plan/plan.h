@@ -18,7 +18,7 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "code/release.h"
-#include "plan/analyse.h"
+#include "plan/module.h"
 #include "plan/estimate.h"
 #include "plan/judging.h"
 
