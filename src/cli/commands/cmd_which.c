@@ -1635,8 +1635,7 @@ const struct cli_command command_which = {
 		"all "
 		"GPUs, 1 if an older one does, 2 if none does, or the driver "
 		"does not run a GPU, 3 if "
-		"jitwarm has not examined all that may run, its list lacks a package, or a line of FILE "
-		"cannot be read.",
+		"jitwarm has not examined all that may run, or lacks an answer.",
 	.examples = "jitwarm which torch\njitwarm which --target gtx1080 torch\njitwarm which "
 				"torch==2.8.0\njitwarm which torch "
 				"--ask\n",
