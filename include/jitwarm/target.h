@@ -97,6 +97,8 @@ struct jw_driver jw_driver_first(struct jw_target target);
 #define JW_DRIVER_TEXT 64
 /* Writes "CUDA 12.2", "550.163.01 (CUDA 12.4)" or "unknown driver"; returns `text`. */
 const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver);
+/* The same without the CUDA version, if the release is known: "550.163.01", "CUDA 12.2". */
+const char *jw_driver_number(char text[JW_DRIVER_TEXT], const struct jw_driver *driver);
 /* The size of any driver's option. */
 #define JW_DRIVER_OPTION (JW_DRIVER_TEXT + 16)
 /* Writes the option of jitwarm's commands that names the driver, after a blank:

@@ -23,9 +23,8 @@ const char *cache_damage_text(enum cache_damage damage)
 		[CACHE_DAMAGE_FOLDER] = "it is a folder: the driver can store no entry there",
 		[CACHE_DAMAGE_ACCOUNT] = "another account can have written it",
 		[CACHE_DAMAGE_CUBIN] = "its value is not machine code: programs fail with it",
-		[CACHE_DAMAGE_GPU] = "its machine code is for another GPU: programs fail with it",
-		[CACHE_DAMAGE_ABI] =
-			"its machine code is newer than its driver can load: programs fail with it",
+		[CACHE_DAMAGE_GPU] = "for another GPU: programs fail with it",
+		[CACHE_DAMAGE_ABI] = "newer than its driver can load: programs fail with it",
 		[CACHE_DAMAGE_LINKED] = "its machine code cannot be linked: programs fail with it",
 		[CACHE_DAMAGE_OTHER] = "it is the entry of another module with the same name",
 	};

@@ -54,15 +54,13 @@ char *cache_explain_limit(const char *text)
 
 	if (meant)
 		return mem_printf(
-			meant > CACHE_MAX_LIMIT
-				? "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu, "
-				  "since a limit is at most 4 GiB"
-				: "CUDA_CACHE_MAXSIZE=%.200s: the driver ignores units and reads %s; write %llu",
+			meant > CACHE_MAX_LIMIT ? "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s; write %llu, "
+									  "which is 4 GiB, the maximum"
+									: "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s; write %llu",
 			text, TEXT_COUNT(limit, "byte", "bytes"), (unsigned long long)cache_meant_limit(text));
 	if (!limit)
-		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; write "
-						  "a number of bytes",
-						  text);
+		return mem_printf(
+			"CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; write bytes", text);
 	if (parse_number(text) > CACHE_MAX_LIMIT)
 		return mem_printf("CUDA_CACHE_MAXSIZE=%.200s: the driver reads it as its maximum, %s", text,
 						  text_bytes(size, CACHE_MAX_LIMIT));

@@ -9,43 +9,37 @@ static void describe_outlook(const struct cache_index *index, enum cache_next_in
 	char total[TEXT_SHORT], rows[TEXT_SHORT], limit[TEXT_SHORT];
 	const size_t room = sizeof outlook->text;
 
-	TEXT_COPY(outlook->next_step, outlook->unknown_version
-									  ? "delete its file “index” if no newer driver uses this cache"
-								  : next == CACHE_NEXT_EVICTS
-									  ? "“jitwarm tune --apply” raises the limit"
-									  : "“jitwarm prime” repairs the index");
+	TEXT_COPY(outlook->next_step,
+			  outlook->unknown_version    ? "delete “index” unless a newer one uses it"
+			  : next == CACHE_NEXT_EVICTS ? "“jitwarm tune --apply” raises the limit"
+										  : "“jitwarm prime” repairs the index");
 	if (outlook->unknown_version)
 		(void)text_format(outlook->text, room,
-						  "the cache's index has version 0x%x, which jitwarm does not know: a "
-						  "driver that does not know it either deletes every entry (%zu)",
-						  outlook->unknown_version, outlook->entries);
+						  "the index has unknown version 0x%x: old drivers delete every entry",
+						  outlook->unknown_version);
 	else if (next == CACHE_NEXT_HANGS)
-		TEXT_COPY(outlook->text,
-				  "the cache's index is a pipe: a program hangs when it loads its first module");
+		TEXT_COPY(outlook->text, "the cache's index is a pipe: programs hang");
 	else if (next == CACHE_NEXT_NOTHING)
-		TEXT_COPY(outlook->text, "the cache's index is not a file: the driver uses no entry and "
-								 "compiles everything at every start");
+		TEXT_COPY(outlook->text, "the cache's index is not a file: each start compiles everything");
 	else if (next == CACHE_NEXT_WIPES)
-		(void)text_format(outlook->text, room,
-						  "the cache's index is %s: the driver deletes every "
-						  "entry (%zu) %s",
-						  index->state == CACHE_INDEX_VERSION ? "damaged" : outlook->index,
-						  outlook->entries,
-						  index->state == CACHE_INDEX_TRUNCATED ? "when a program starts"
-																: "when it next stores a module");
+		(void)text_format(
+			outlook->text, room,
+			"the cache's index is %s: the driver will delete every entry (%zu) %s",
+			index->state == CACHE_INDEX_VERSION ? "damaged" : outlook->index, outlook->entries,
+			index->state == CACHE_INDEX_TRUNCATED ? "at the next start" : "at the next compile");
 	else if (next == CACHE_NEXT_EVICTS)
-		(void)text_format(outlook->text, room,
-						  "the cache holds %s, and its limit is %s (CUDA_CACHE_MAXSIZE): the next "
-						  "module that the driver stores evicts %s or more, %s, the oldest first",
-						  text_bytes(total, index->total_bytes), text_bytes(limit, limit_bytes),
-						  TEXT_COUNT(outlook->evicted, "entry", "entries"),
-						  text_bytes(rows, outlook->evicted_bytes));
+		(void)text_format(
+			outlook->text, room,
+			"the cache holds %s of at most %s: the next compile evicts %s or more, %s",
+			text_bytes(total, index->total_bytes), text_bytes(limit, limit_bytes),
+			TEXT_COUNT(outlook->evicted, "entry", "entries"),
+			text_bytes(rows, outlook->evicted_bytes));
 	else
 		(void)text_format(
 			outlook->text, room, "the cache's index counts %s, but its rows add up to %s: %s",
 			text_bytes(total, index->total_bytes), text_bytes(rows, cache_index_rows_total(index)),
 			next == CACHE_NEXT_EVICTS_ALL
-				? "the next module evicts every entry, and the driver stores no more of them"
+				? "the next compile evicts every entry, and the driver stores no more"
 				: "the driver evicts entries before its limit is reached");
 }
 

@@ -120,8 +120,8 @@ static void explain_relative(const struct reading *to, const char *path)
 	there = !path[length] || os_exists(arena_keep(to->owner, mem_string_n(path, length)));
 	warn(to,
 		 there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
-			   : "CUDA_CACHE_PATH=%s: the path is relative, and the driver caches nothing until "
-				 "its first folder exists; set an absolute path",
+			   : "CUDA_CACHE_PATH=%s: relative, and its first folder is missing: the driver caches "
+				 "nothing",
 		 path);
 }
 
@@ -132,8 +132,7 @@ static int read_path(struct jw_error *err, const struct reading *to)
 
 	to->settings->path_set = text != NULL;
 	if (text && !*text) {
-		warn(to,
-			 "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory");
+		warn(to, "CUDA_CACHE_PATH is empty: the driver caches nothing");
 	} else if (text) {
 		if (os_absolute(err, text, &to->settings->path))
 			return -1;
@@ -157,9 +156,7 @@ static void check_free_space(const struct reading *to, const char *there)
 		return;
 	to->settings->free_bytes = space.free_bytes;
 	if (space.network)
-		warn(to,
-			 "%s: on a network file system: the driver caches only if locks work there, "
-			 "and every look-up waits for the network",
+		warn(to, "%s: on a network file system, which is slow, and useless without file locks",
 			 to->settings->path);
 	if (to->settings->free_bytes < CACHE_LITTLE_ROOM)
 		warn(to, "%s: only %s are free", to->settings->path,
@@ -177,9 +174,7 @@ static void check_parent(const struct reading *to)
 	if (to->settings->usable)
 		check_free_space(to, nearest);
 	else
-		warn(to,
-			 "%s: cannot be created, since %s is not writable for "
-			 "this account: the driver compiles everything again at every start",
+		warn(to, "%s: cannot be created (%s is not writable): each start compiles everything",
 			 to->settings->path, nearest);
 }
 
@@ -206,14 +201,10 @@ static void check_directory(const struct reading *to)
 	to->settings->usable = writable && (opens || !os_exists(index));
 	to->settings->reads = opens && !writable;
 	if (to->settings->reads)
-		warn(to,
-			 "%s: this account may only read it: the driver loads its entries, and compiles "
-			 "everything else again at every start",
+		warn(to, "%s: this account may only read it: each start compiles what is not there",
 			 to->settings->path);
 	else if (!writable)
-		warn(to,
-			 "%s: not writable for this account: the driver compiles everything again at every "
-			 "start",
+		warn(to, "%s: not writable for this account: each start compiles everything",
 			 to->settings->path);
 	else if (!to->settings->usable)
 		warn(to, "%s: not writable for this account, so the driver does not use the cache at all",

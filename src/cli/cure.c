@@ -79,11 +79,9 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 		else
 			(void)text_format(
 				text, sizeof text,
-				!cure->is.listed
-					? "jitwarm's list of releases lacks %s; find a release that runs on %s: "
-				: cure->is.unexamined
-					? "No release of %s that jitwarm has examined runs on %s; examine older ones: "
-					: "No release of %s on PyPI runs on %s; see what each one lacks: ",
+				!cure->is.listed ? "%s is not in jitwarm's list; find a release that runs on %s: "
+				: cure->is.unexamined ? "No examined release of %s runs on %s; examine older ones: "
+									  : "No release of %s runs on %s; see why: ",
 				package, gpu_targets_name(name, &cli->out, cure->target));
 		if (version) {
 			buf_add(&command, "%s", cure->is.install);

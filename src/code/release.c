@@ -246,6 +246,15 @@ const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *dr
 	return text;
 }
 
+const char *jw_driver_number(char text[JW_DRIVER_TEXT], const struct jw_driver *driver)
+{
+	struct jw_driver number = *driver;
+
+	if (number.release[0])
+		number.cuda = 0;
+	return jw_driver_text(text, &number);
+}
+
 #define MIB (UINT64_C(1) << 20)
 
 const struct jw_driver gpu_first_zstd = {12040, {550, 54, 14}};

@@ -47,23 +47,21 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	has_code = seen->options->name_count || code.any || code.cut;
 	if (draft->hopeless && !has_code)
 		FIX(draft,
-			"run jitwarm on the machine with the GPU; here, “jitwarm which --target %s torch” says "
-			"which versions of a package run on that GPU",
+			"run jitwarm on the machine with the GPU; here, “jitwarm which --target %s torch” "
+			"names versions that run",
 			system->example);
 	else if (draft->hopeless)
 		FIX(draft,
-			"run jitwarm on the machine with the GPU; here, “jitwarm scan --target %s%s” says what "
-			"that machine would compile, and “jitwarm make --target %s --driver %s --fetch -o "
+			"run jitwarm on the machine with the GPU; here, “jitwarm scan --target %s%s” shows "
+			"what it would compile, and “jitwarm make --target %s --driver %s --fetch -o "
 			"FILE.jwpack%s” compiles it",
 			system->example, operand, system->example, system->example_driver, operand);
 	else if (!system->driver.library[0] && !has_code)
-		FIX(draft, "install NVIDIA's driver; a container needs --gpus all and "
-				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+		FIX(draft, "install NVIDIA's driver; in a container use --gpus all");
 	else if (!system->driver.library[0])
 		FIX(draft,
-			"install NVIDIA's driver; a container needs --gpus all and "
-			"NVIDIA_DRIVER_CAPABILITIES=compute,utility. “jitwarm scan --target %s%s” says "
-			"beforehand what the driver would compile",
+			"install NVIDIA's driver (in a container: --gpus all); “jitwarm scan --target %s%s” "
+			"shows what it would compile",
 			system->example, operand);
 	else if (targets_unfit_driver(NULL, &system->driver.version))
 		FIX(draft, "install a driver that runs this GPU");
@@ -90,16 +88,15 @@ static bool has_no_compiler(const struct examination *seen, struct finding_draft
 		return false;
 	EVIDENCE(draft,
 			 shown
-				 ? "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing: modules that "
+				 ? "the driver's compiler is missing (libnvidia-ptxjitcompiler.so.1): modules that "
 				   "are not in the cache fail with error 221"
-				 : "the driver's compiler is missing: modules that are not in the cache fail "
-				   "with error 221");
+				 : "the driver's compiler is missing: modules that are not in the cache fail with "
+				   "error 221");
 	if (os_is_separator('\\') || os_is_wsl())
 		FIX(draft, "install NVIDIA's driver for Windows again");
 	else
 		FIX(draft, "in a container set NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian "
-				   "install the package libnvidia-ptxjitcompiler1, on other systems the whole "
-				   "driver again");
+				   "install libnvidia-ptxjitcompiler1, else the driver again");
 	return true;
 }
 
@@ -109,8 +106,7 @@ static bool is_other_account(const struct examination *seen, struct finding_draf
 		return false;
 	/* The part after the colon says what to do for `jitwarm prime`, and is left out. */
 	EVIDENCE(draft, "%.*s", (int)strcspn(seen->doubt, ":"), seen->doubt);
-	FIX(draft, "run “jitwarm doctor” in the account whose programs are slow, without sudo or as "
-			   "“sudo -u NAME -H jitwarm doctor”");
+	FIX(draft, "examine the account whose programs are slow: “sudo -u NAME -H jitwarm doctor”");
 	return true;
 }
 
@@ -168,9 +164,8 @@ static bool draft_login(const struct examination *seen, struct finding_draft *dr
 
 	if (jw_tune_state(seen->sources, name, &ours) != JW_TUNE_PENDING)
 		return false;
-	FIX(draft, "log out and in again: %s has %s, set by jitwarm, and here it is still %.100s",
-		ours->where, ours->value,
-		setting_in_process(seen, name) ? value_in_process(seen, name) : "not set");
+	FIX(draft, "log out and in again: %s has %s, and here it is still %.100s", ours->where,
+		ours->value, setting_in_process(seen, name) ? value_in_process(seen, name) : "not set");
 	return true;
 }
 
@@ -184,14 +179,11 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 	if (source) {
 		EVIDENCE(draft, "%s=%.300s, set in %s: %s", name, value_in_process(seen, name),
 				 source->where, effect);
-		FIX(draft, "remove %s there; then start the programs again from a new login", name);
+		FIX(draft, "remove %s there; then log in again, and start the programs", name);
 	} else {
-		EVIDENCE(draft, "%s=%.300s, set in the environment of this process: %s", name,
-				 value_in_process(seen, name), effect);
-		FIX(draft,
-			"remove the variable where it is set, and start the programs again from a new login; "
-			"this command finds the place: “%s”",
-			grep);
+		EVIDENCE(draft, "%s=%.300s, set in this process: %s", name, value_in_process(seen, name),
+				 effect);
+		FIX(draft, "remove the variable, and log in again; this command finds it: “%s”", grep);
 	}
 	jw_text_free(grep);
 }
@@ -212,11 +204,10 @@ static bool is_cache_disabled(const struct examination *seen, struct finding_dra
 	if (!seen->settings.disabled || compiles_nothing(seen))
 		return false;
 	if (compiled)
-		(void)text_format(modules, sizeof modules, "%s of these files at every start",
+		(void)text_format(modules, sizeof modules, "%s at every start",
 						  TEXT_COUNT(compiled, "module", "modules"));
-	(void)text_format(effect, sizeof effect,
-					  "the driver neither reads nor writes its cache, and compiles %s",
-					  compiled ? modules : "at every start what has no machine code");
+	(void)text_format(effect, sizeof effect, "the driver compiles %s",
+					  compiled ? modules : "everything without machine code at every start");
 	draft_unset(seen, draft, "CUDA_CACHE_DISABLE", effect);
 	return true;
 }
@@ -226,7 +217,7 @@ static bool is_jit_forced(const struct examination *seen, struct finding_draft *
 	if (!seen->system->cache.force_ptx_jit)
 		return false;
 	draft_unset(seen, draft, seen->settings.force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT",
-				"the driver compiles everything at every start and reads no entry");
+				"the driver compiles everything at every start");
 	return true;
 }
 
@@ -264,10 +255,9 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 	EVIDENCE(draft, "%s",
 			 seen->settings.warning_count ? seen->settings.warnings[0]
 										  : "the driver has no directory for its cache");
-	FIX(draft, seen->settings.path_set ? "unset CUDA_CACHE_PATH, or set it to a directory"
-									   : "set HOME, or CUDA_CACHE_PATH=DIR; if no directory is "
-										 "permanent, “jitwarm bake -o DIR” puts "
-										 "the code into the libraries");
+	FIX(draft, seen->settings.path_set
+				   ? "unset CUDA_CACHE_PATH, or set it to a directory"
+				   : "set HOME, or CUDA_CACHE_PATH=DIR; “jitwarm bake -o DIR” needs no cache");
 	return true;
 }
 
@@ -284,8 +274,8 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 									 : settings->path);
 	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
 		FIX(draft,
-			"make the directory writable for this account, or name another one: %s; if no "
-			"directory is permanent, “jitwarm bake -o DIR” puts the code into the libraries",
+			"make the directory writable, or name another one: %s; “jitwarm bake -o DIR” needs no "
+			"cache",
 			directory_command());
 	return true;
 }
@@ -298,8 +288,7 @@ static bool is_state_unwritable(const struct examination *seen, struct finding_d
 		return false;
 	EVIDENCE(draft, "%s", system->why_forgets);
 	FIX(draft,
-		"make the folder and its files this account's own, and writable, or name another one: "
-		"JITWARM_STATE=DIR");
+		"make the folder and its files this account's own, or name another one: JITWARM_STATE=DIR");
 	return true;
 }
 
@@ -311,8 +300,8 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 	if (!seen->settings.path_set || !*value || os_is_absolute(value))
 		return false;
 	EVIDENCE(draft,
-			 "CUDA_CACHE_PATH=%.300s is relative: programs use a different cache in each directory "
-			 "in which they start",
+			 "CUDA_CACHE_PATH=%.300s is relative: programs have a cache in each directory in which "
+			 "they start",
 			 value);
 	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
 		FIX(draft, "set CUDA_CACHE_PATH to an absolute path: %s", directory_command());
@@ -329,10 +318,7 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 		text_append(draft->evidence, sizeof draft->evidence, "%s%.900s", i ? "; " : "",
 					seen->objections[i]);
 	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
-		FIX(draft,
-			"name a local directory of this account that has free space and stays after a restart: "
-			"%s",
-			directory_command());
+		FIX(draft, "name a lasting local directory with free space: %s", directory_command());
 	if (path && jw_tune_loss(path, &what, &cure)) {
 		if (!found)
 			EVIDENCE(draft, "%.900s", what);
@@ -343,7 +329,7 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 	}
 	if (lost) {
 		text_append(draft->evidence, sizeof draft->evidence,
-					"%scaches of other compilers are lost, too: %.900s", found ? "; " : "", lost);
+					"%scaches of other compilers are lost: %.900s", found ? "; " : "", lost);
 		if (found)
 			text_append(draft->fix, sizeof draft->fix, "; ");
 		else
@@ -379,8 +365,7 @@ static bool is_overridden(const struct examination *seen, struct finding_draft *
 			EVIDENCE(draft, "%s is not set in this process, although %s sets it to %.300s", name,
 					 ours->where, ours->value);
 		FIX(draft,
-			"remove the line that overrides the setting, and log out and in again; this command "
-			"finds the line: “%s”",
+			"remove the line that overrides it, and log in again; this command finds it: “%s”",
 			grep);
 		jw_text_free(grep);
 		return true;
@@ -416,8 +401,7 @@ static void draft_limit(const struct examination *seen, struct finding_draft *dr
 			(unsigned long long)bytes, limit_text(size, bytes));
 		return;
 	}
-	FIX(draft, "raise the limit to %s, which “jitwarm tune --undo” reverts",
-		limit_text(size, bytes));
+	FIX(draft, "raise the limit to %s (undo: “jitwarm tune --undo”)", limit_text(size, bytes));
 	(void)snprintf(draft->word, sizeof draft->word, "--max-size=%llu", (unsigned long long)bytes);
 	draft_word(draft, "tune");
 	draft_word(draft, "--apply");
@@ -442,16 +426,13 @@ static bool is_before_login(const struct examination *seen, struct finding_draft
 		compiles_nothing(seen))
 		return false;
 	if (!text_same(cache->path, cache->now.path))
-		EVIDENCE(draft, "programs of this login use %.900s, and programs of the next login %.900s",
+		EVIDENCE(draft, "this login uses %.900s, and the next one %.900s",
 				 cache->now.path ? cache->now.path : "no cache",
 				 cache->path ? cache->path : "none");
 	else if (cache->disabled)
-		EVIDENCE(draft,
-				 "programs of the next login will use no cache, unlike programs of this login");
+		EVIDENCE(draft, "programs will use no cache from the next login on");
 	else
-		EVIDENCE(draft,
-				 "the cache limit is %s for programs of this login, and %s for programs of the "
-				 "next login",
+		EVIDENCE(draft, "the cache limit is %s in this login, and %s in the next one",
 				 text_bytes(now, cache->now.limit_bytes), text_bytes(then, cache->limit_bytes));
 	FIX(draft, "log out and in again, and restart services that start programs");
 	return true;
@@ -488,19 +469,18 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 	(void)text_bytes(has, present);
 	if (more)
 		EVIDENCE(draft,
-				 "the cache limit is %s%s; the cache holds %s, and these programs add about %s: "
-				 "the driver will delete the oldest entries, and compile them again at each start",
-				 limit, cache->limit_set ? "" : " by default", has, text_bytes(comes, more));
+				 "the cache limit is %s%s, and %s are needed: the driver will delete old entries",
+				 limit, cache->limit_set ? "" : " by default", text_bytes(comes, present + more));
 	else
-		EVIDENCE(draft,
-				 "the cache limit is %s%s; the cache holds %s: when it is full, the driver deletes "
-				 "the oldest entries, and compiles them again at each start",
-				 limit, cache->limit_set ? "" : " by default", has);
+		EVIDENCE(
+			draft,
+			"the cache limit is %s%s, and the cache holds %s: the driver will delete old entries",
+			limit, cache->limit_set ? "" : " by default", has);
 	if (present + more <= CACHE_MAX_LIMIT)
 		draft_limit(seen, draft, jw_cache_limit(cache, more));
 	else
-		FIX(draft, "a cache limit is at most 4 GiB: “jitwarm bake -o DIR” puts the code into the "
-				   "libraries, or “jitwarm cache prune” removes what is not used");
+		FIX(draft, "the limit is at most 4 GiB: use “jitwarm bake -o DIR”, or remove unused "
+				   "entries: “jitwarm cache prune”");
 	return true;
 }
 
@@ -511,8 +491,7 @@ static void draft_repair(const struct examination *seen, struct finding_draft *d
 	const struct jw_cache_info *cache = &seen->system->cache;
 
 	if (cache->outlook.unknown_version) {
-		FIX(draft, "delete %s%cindex if no newer driver uses this cache", cache->path,
-			os_separator);
+		FIX(draft, "delete %s%cindex unless a newer driver uses it", cache->path, os_separator);
 		return;
 	}
 	FIX(draft, "repair the cache; sound entries stay");
@@ -536,9 +515,7 @@ static bool is_cache_damaged(const struct examination *seen, struct finding_draf
 {
 	if (!seen->check || !seen->check->all.damaged)
 		return false;
-	EVIDENCE(draft,
-			 "%s of these programs in the cache: the driver compiles them again, or the "
-			 "programs fail",
+	EVIDENCE(draft, "%s in the cache: the driver compiles again, or programs fail",
 			 TEXT_COUNT(seen->check->all.damaged, "damaged entry", "damaged entries"));
 	draft_repair(seen, draft);
 	return true;
@@ -556,8 +533,8 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 				 : "compiled the module again although it had stored the entry",
 			 probe->entry);
 	FIX(draft,
-		"find out whether the file system has no locks, the disk is full, or another program holds "
-		"the lock of the cache's index; if none of these is the cause, name another directory: %s",
+		"free the disk, or end the program that locks the cache's index; if neither helps, name "
+		"another directory: %s",
 		directory_command());
 	return true;
 }
@@ -570,7 +547,7 @@ static bool is_probe_failed(const struct examination *seen, struct finding_draft
 		return false;
 	EVIDENCE(draft, "the driver does not load a tiny module: %s", seen->probe.why);
 	FIX(draft, "free the GPU's memory, set its compute mode to default (nvidia-smi -c 0), or "
-			   "restart the machine or container");
+			   "restart the machine");
 	return true;
 }
 
@@ -615,20 +592,15 @@ static bool describe_cure(const struct examination *seen, bool with_newer, char 
 	if (!cured || (with_newer && cured->listed && !cured->runs))
 		return false;
 	if (cured->runs)
-		(void)text_format(text, size,
-						  "install the newest %s that runs on this GPU and driver: “%s”",
-						  cured->package, cured->install);
+		(void)text_format(text, size, "install the newest %s that runs: “%s”", cured->package,
+						  cured->install);
 	else if (cured->listed && !cured->unexamined)
-		(void)text_format(
-			text, size,
-			"no release of %s on PyPI runs on this GPU; “jitwarm which %s” shows what each one "
-			"lacks",
-			cured->package, cured->package);
+		(void)text_format(text, size,
+						  "no release of %s runs on this GPU; “jitwarm which %s” says why",
+						  cured->package, cured->package);
 	else
-		(void)text_format(
-			text, size,
-			"find a release of %s that runs on this GPU and driver: “jitwarm which %s --ask”",
-			cured->package, cured->package);
+		(void)text_format(text, size, "find a release of %s that runs: “jitwarm which %s --ask”",
+						  cured->package, cured->package);
 	return true;
 }
 
@@ -672,9 +644,7 @@ static bool is_driver_old(const struct examination *seen, struct finding_draft *
 		return false;
 	(void)jw_driver_text(text, &needs);
 	if (takes_compat(seen->system, needs.cuda))
-		FIX(draft,
-			"install driver %s, or a newer one; or keep this one, and install NVIDIA's forward "
-			"compatibility package for such GPUs: cuda-compat-%u-%u",
+		FIX(draft, "install driver %s or newer, or keep this one and install cuda-compat-%u-%u",
 			text, (unsigned)needs.cuda / 1000, (unsigned)needs.cuda % 1000 / 10);
 	else
 		FIX(draft, "install driver %s, or a newer one", text);
@@ -710,8 +680,7 @@ static bool are_modules_refused(const struct examination *seen, struct finding_d
 			continue;
 		EVIDENCE(draft, "%.900s: %.600s", failing->file, failing->why);
 		draft->hopeless = true;
-		FIX(draft, "if a program needs the module, install another version of its package; "
-				   "“jitwarm prime FILE” tries the module again");
+		FIX(draft, "install another version of the package, if a program needs the module");
 	}
 	if (count > 1)
 		text_append(draft->evidence, sizeof draft->evidence, ", and %s",
@@ -727,9 +696,7 @@ static bool is_unsure(const struct examination *seen, struct finding_draft *draf
 	if (!all || !(all->unplanned.tile || all->unplanned.unknown))
 		return false;
 	if (all->unplanned.tile)
-		EVIDENCE(draft,
-				 "%s of Tile IR: compiled by the driver at first load; jitwarm cannot tell if "
-				 "it is in the cache",
+		EVIDENCE(draft, "%s of Tile IR, of which jitwarm cannot tell whether the cache has it",
 				 TEXT_COUNT(all->unplanned.tile, "piece", "pieces"));
 	else
 		EVIDENCE(draft, "%s of code whose cache entries jitwarm does not know",
@@ -749,9 +716,8 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 	start = &check->all.forecast.start;
 	EVIDENCE(draft,
 			 check->all.forecast.loading == JW_LOADING_LAZY || jw_may_need_none(start)
-				 ? "up to %s, %s, when first used; mostly for "
-				   "%.600s%s%s (%.300s)"
-				 : "a start compiles %s in %s on one core, mostly for %.600s%s%s (%.300s)",
+				 ? "up to %s, %s, when first used, mostly for %.600s%s%s: %.300s"
+				 : "a start compiles %s in %s, mostly for %.600s%s%s: %.300s",
 			 TEXT_COUNT(check->all.cold, "module", "modules"),
 			 text_span(time, start->low, start->high), check->files[0].path,
 			 check->files[0].member ? ": " : "",
@@ -771,7 +737,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 	if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.free_bytes)
 		FIX(draft, "first free some space where the cache is, then");
 	else if (draft->word_count && check->all.forecast.cache_bytes > seen->system->cache.limit_bytes)
-		FIX(draft, "first fix the findings above, then compile them, on all cores");
+		FIX(draft, "first fix the findings above, then compile");
 	return true;
 }
 
@@ -826,9 +792,7 @@ static bool is_linking(const struct examination *seen, struct finding_draft *dra
 	if (!seen->check || seen->check->all.forecast.link.likely < LEAST_LINK_S)
 		return false;
 	link = &seen->check->all.forecast.link;
-	EVIDENCE(draft,
-			 "the driver links device code of these programs at every start, which takes "
-			 "%s: no cache keeps the result",
+	EVIDENCE(draft, "the driver links device code at every start, for %s, and caches no result",
 			 text_span(time, link->low, link->high));
 	FIX(draft, "“jitwarm bake -o DIR” puts the linked code into the libraries");
 	return true;

@@ -85,19 +85,19 @@ char *compiler_refused_ptx(const char *name, uint32_t cuda, const struct jw_driv
 {
 	const struct gpu_isa writes = gpu_driver_isa(&(struct jw_driver){.cuda = cuda}),
 						 reads = gpu_driver_isa(driver);
-	char text[JW_DRIVER_TEXT], version[32];
+	const unsigned major = cuda / 1000, minor = cuda % 1000 / 10;
+	char text[JW_DRIVER_TEXT];
 
 	if (!driver->cuda || gpu_isa_compare(writes, reads) <= 0)
 		return NULL;
-	(void)text_format(version, sizeof version, "CUDA %u.%u", cuda / 1000, cuda % 1000 / 10);
-	(void)jw_driver_text(text, driver);
+	(void)jw_driver_number(text, driver);
 	if (cuda > gpu_newest_cuda()) /* the compiler's PTX version is not known */
-		return mem_printf("%s's %s writes PTX newer than the %u.%u that driver %s reads: programs "
-						  "that load what it compiles fail with error 222",
-						  version, name, reads.major, reads.minor, text);
-	return mem_printf("%s's %s writes PTX %u.%u, and driver %s reads up to %u.%u: programs that "
-					  "load what it compiles fail with error 222",
-					  version, name, writes.major, writes.minor, text, reads.major, reads.minor);
+		return mem_printf(
+			"%s %u.%u writes newer PTX than driver %s reads (%u.%u): programs fail (222)", name,
+			major, minor, text, reads.major, reads.minor);
+	return mem_printf(
+		"%s %u.%u writes PTX %u.%u, and driver %s reads up to %u.%u: programs fail (222)", name,
+		major, minor, writes.major, writes.minor, text, reads.major, reads.minor);
 }
 
 /* ---- search */

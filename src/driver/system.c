@@ -233,22 +233,18 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	if (cache->force_ptx_jit) {
 		char text[256];
 
-		(void)text_format(
-			text, sizeof text,
-			"%s=1: the driver compiles everything at every start and never reads its cache; "
-			"a warm cache cannot help until it is unset",
-			cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
+		(void)text_format(text, sizeof text,
+						  "%s=1: each start compiles everything, and the cache is not read",
+						  cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
 		arena_add_string(system, &cache->warnings, &cache->warning_count, CACHE_MAX_WARNINGS, text);
 		if (!options->cache_dir && !cache->disabled)
 			TEXT_COPY(cache->why_useless, text);
 	}
 	if (cache->no_compiler)
-		TEXT_COPY(cache->why_useless,
-				  "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing: modules that "
-				  "are not "
-				  "in the cache fail with error 221; in a container, set "
-				  "NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian, install the package "
-				  "libnvidia-ptxjitcompiler1; elsewhere, install the driver again");
+		TEXT_COPY(
+			cache->why_useless,
+			"the driver's compiler is missing (libnvidia-ptxjitcompiler.so.1): modules that are "
+			"not in the cache fail with error 221; “jitwarm doctor” says what to install");
 }
 
 static int profile_elsewhere(struct jw_error *err, const struct jw_system_options *options,
@@ -373,12 +369,11 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 			count = 0;
 		note_pci(pci, count, system);
 		if (os_is_wsl())
-			hint = "; in WSL, install or update the Windows driver, which brings libcuda.so.1";
+			hint = "; the Windows driver brings it";
 		else if (has_device_file())
-			hint = "; but the driver's kernel module is here: a container needs --gpus all and "
-				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
+			hint = "; the kernel module is here: use --gpus all";
 		else if (count)
-			hint = "; but an NVIDIA GPU is here: install NVIDIA's driver";
+			hint = "; but an NVIDIA GPU is here";
 		(void)text_format(system->why_none, sizeof system->why_none, "%.300s%s", why.message, hint);
 		return 0;
 	}

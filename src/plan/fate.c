@@ -459,8 +459,8 @@ static const char *reason_text(char text[FATE_TEXT], const struct judged *is,
 		[REASON_TILE] = "Tile IR",
 		[REASON_ZSTD] = "code packed with zstd",
 		[REASON_DAMAGED] = "damaged code",
-		[REASON_NEWER_CODE] = "machine code that needs the driver of a newer CUDA",
-		[REASON_RUNTIME] = "a CUDA runtime that needs the driver of a newer CUDA",
+		[REASON_NEWER_CODE] = "machine code of a newer CUDA",
+		[REASON_RUNTIME] = "a CUDA runtime that is newer than the driver",
 	};
 	const struct gpu_isa first = gpu_target_isa(is->early);
 	char sm[JW_TARGET_TEXT];
@@ -513,9 +513,7 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		(void)text_format(text, FATE_TEXT, "will fail: %s", reason_text(reason, is, device));
 	else if (is->reason == REASON_UNLINKED)
 		(void)text_format(text, FATE_TEXT,
-						  "will fail: its linked code has no machine code for %s and cannot be "
-						  "linked again: a start ends with error 200",
-						  sm);
+						  "will fail: its linked code has no machine code for %s: error 200", sm);
 	else if (!is->start && unusable < is->pieces && is->needs.cuda)
 		(void)text_format(text, FATE_TEXT, "will fail: %zu of %s need driver %s or newer",
 						  is->too_new, pieces, driver);

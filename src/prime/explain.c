@@ -65,8 +65,7 @@ static void explain_absent(const struct explain_request *request, const struct p
 		if (view->keeps_none || view->crowded) {
 			explanation->reason = JW_COLD_EVICTED;
 			if (view->keeps_none)
-				explanation->how = "evicted: the cache's index counts bytes that no entry has, and "
-								   "so the driver keeps none";
+				explanation->how = "evicted: the cache's index counts bytes that no entry has";
 		}
 	} else if (strcmp(ledger->stamps[known->stamp], request->plan->profile.stamp) != 0) {
 		explanation->reason = JW_COLD_DRIVER;
@@ -153,11 +152,11 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 	case JW_COLD_NEVER:
 		(void)text_format(text, EXPLAIN_TEXT, "never primed");
 		if (explanation->crowded)
-			text_append(text, EXPLAIN_TEXT, ", or evicted: the cache limit is only %s",
+			text_append(text, EXPLAIN_TEXT, ", or evicted (limit %s)",
 						text_bytes(bytes, request->limit_bytes));
 		break;
 	case JW_COLD_DAMAGED:
-		(void)text_format(text, EXPLAIN_TEXT, "the entry is damaged (%s)", explanation->damage);
+		(void)text_format(text, EXPLAIN_TEXT, "damaged entry: %s", explanation->damage);
 		break;
 	case JW_COLD_DRIVER:
 		(void)text_format(text, EXPLAIN_TEXT, "the driver has changed from %s to %s",
@@ -167,14 +166,11 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 		(void)text_format(text, EXPLAIN_TEXT, "the file has changed since it was primed");
 		break;
 	case JW_COLD_EVICTED:
-		(void)text_format(text, EXPLAIN_TEXT,
-						  "evicted: the cache limit is %s; set CUDA_CACHE_MAXSIZE to more",
+		(void)text_format(text, EXPLAIN_TEXT, "evicted: the cache limit is %s",
 						  text_bytes(bytes, request->limit_bytes));
 		break;
 	case JW_COLD_DELETED:
-		(void)text_format(text, EXPLAIN_TEXT,
-						  "deleted: by “jitwarm cache clear”, by a person, or by a driver, which "
-						  "does so if the cache's index is missing or damaged");
+		(void)text_format(text, EXPLAIN_TEXT, "deleted, by a person or a driver");
 		break;
 	}
 	return text;

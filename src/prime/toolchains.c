@@ -138,29 +138,29 @@ static char *misfit_text(enum compiler_kind kind, uint32_t cuda, const struct jw
 						 struct jw_target device, struct jw_check_compiler *misfit)
 {
 	const bool writes_ptx = kind == COMPILER_NVRTC || kind == COMPILER_NVVM;
-	char name[JW_DRIVER_TEXT], sm[JW_TARGET_TEXT], version[32], *refused;
+	const unsigned major = cuda / 1000, minor = cuda % 1000 / 10;
+	const char *compiler = compiler_names[kind];
+	char name[JW_DRIVER_TEXT], sm[JW_TARGET_TEXT], *refused;
 
-	(void)text_format(version, sizeof version, "CUDA %u.%u", cuda / 1000, cuda % 1000 / 10);
-	(void)jw_driver_text(name, driver);
+	(void)jw_target_sm(sm, device);
 	if (gpu_compiler_fits(cuda, device) > 0) {
 		misfit->last = gpu_last_compiler(device);
-		return mem_printf("%s's %s makes no code for %s; CUDA %u.%u was the last version that "
-						  "does: programs that compile for this GPU while they run fail",
-						  version, compiler_names[kind], jw_target_sm(sm, device),
-						  misfit->last / 1000, misfit->last % 1000 / 10);
+		return mem_printf("%s %u.%u makes no code for %s, and programs that compile with it fail; "
+						  "the last that does is %u.%u",
+						  compiler, major, minor, sm, misfit->last / 1000,
+						  misfit->last % 1000 / 10);
 	}
-	if (writes_ptx && (refused = compiler_refused_ptx(compiler_names[kind], cuda, driver)))
+	if (writes_ptx && (refused = compiler_refused_ptx(compiler, cuda, driver)))
 		return refused;
 	if (!writes_ptx && driver->cuda && cuda >= MACHINE_CODE && cuda / 1000 > driver->cuda / 1000)
 		return mem_printf(
-			"%s's %s writes machine code that driver %s does not load: programs that use it fail",
-			version, compiler_names[kind], name);
+			"%s %u.%u writes machine code that driver %s does not load: programs fail", compiler,
+			major, minor, jw_driver_number(name, driver));
 	if (!gpu_compiler_fits(cuda, device))
 		return NULL;
 	misfit->needs = gpu_first_compiler(device);
-	return mem_printf(
-		"%s's %s does not know %s: programs that compile for this GPU while they run fail", version,
-		compiler_names[kind], jw_target_sm(sm, device));
+	return mem_printf("%s %u.%u does not know %s: programs that compile with it fail", compiler,
+					  major, minor, sm);
 }
 
 /* Writes what people call the packages of a kind that have one of the files, or of which a package
@@ -190,9 +190,8 @@ static char *slower_text(enum compiler_kind kind, uint32_t cuda, const char *pac
 	if (kind != COMPILER_PTXAS || !driver->cuda || cuda <= driver->cuda)
 		return NULL;
 	return mem_printf(
-		"CUDA %u.%u's ptxas is newer than driver %s: %s programs compile more slowly, "
-		"and nothing fails",
-		cuda / 1000, cuda % 1000 / 10, jw_driver_text(name, driver), packages);
+		"ptxas %u.%u is newer than driver %s: %s compiles more slowly, and nothing fails",
+		cuda / 1000, cuda % 1000 / 10, jw_driver_number(name, driver), packages);
 }
 
 /* Returns why XLA fails: it starts the ptxas on PATH rather than that of the package, for which it
@@ -207,11 +206,9 @@ static char *path_ptxas_text(const struct jw_found_file *file, uint32_t cuda, co
 						 written = gpu_driver_isa(&(struct jw_driver){.cuda = cuda});
 
 	if (its && strcmp(program, file->path) != 0 && gpu_isa_compare(reads, written) < 0) {
-		why = mem_printf(
-			"%s programs start the ptxas on PATH (%s), which is of CUDA %u.%u and reads PTX up to "
-			"%u.%u, instead of CUDA %u.%u's: they fail with “Unsupported .version”",
-			packages, program, its / 1000, its % 1000 / 10, reads.major, reads.minor, cuda / 1000,
-			cuda % 1000 / 10);
+		why = mem_printf("%s starts the ptxas on PATH (%s), which reads PTX up to %u.%u, not "
+						 "%u.%u: “Unsupported .version”",
+						 packages, program, reads.major, reads.minor, written.major, written.minor);
 		misfit->needs = cuda;
 	}
 	mem_free(program);
@@ -231,8 +228,7 @@ static char *linker_text(uint32_t cuda, const struct plan_target *target,
 		return NULL;
 	misfit->needs = gpu_isa_driver(*has).cuda;
 	return mem_printf(
-		"CUDA %u.%u's nvJitLink reads PTX up to %u.%u, and %s has PTX %u.%u: programs "
-		"that link it fail",
+		"nvJitLink %u.%u reads PTX up to %u.%u, and cannot link %s, which has PTX %u.%u",
 		cuda / 1000, cuda % 1000 / 10, reads.major, reads.minor, target->linked, has->major,
 		has->minor);
 }

@@ -84,22 +84,19 @@ bool jw_tune_loss(const char *path, char **ret_what, char **ret_cure)
 	mem_free(kubernetes);
 	if (!image && (loss == OS_STAYS || loss == OS_LOST_AT_RESTART))
 		return false;
-	*ret_what =
-		image ? mem_printf("%s is in an image that is mounted read-only", path)
-		: loss == OS_LOST_WITH_CONTAINER
-			? mem_printf("%s is in the container's own layer, and is lost with the container", path)
-		: loss == OS_LOST_WITH_POD
-			? mem_printf("%s is in an emptyDir volume, and is lost with the pod", path)
-			: mem_printf("%s is in a job's own folder, and is lost with the job", path);
-	*ret_cure =
-		loss == OS_LOST_WITH_JOB
-			? mem_string("set CUDA_CACHE_PATH=DIR to a folder that stays on the node; “jitwarm "
-						 "tune --print slurm” prints a script that does so for all accounts")
-		: pod || loss == OS_LOST_WITH_POD
-			? mem_printf("mount a volume that stays at %s; “jitwarm tune --print k8s --path DIR” "
-						 "prints the lines",
-						 path)
-			: volume_advice(path);
+	*ret_what = image                            ? mem_printf("%s is in a read-only image", path)
+				: loss == OS_LOST_WITH_CONTAINER ? mem_printf("%s is lost with the container", path)
+				: loss == OS_LOST_WITH_POD
+					? mem_printf("%s is in an emptyDir, and is lost with the pod", path)
+					: mem_printf("%s is lost with the job", path);
+	*ret_cure = loss == OS_LOST_WITH_JOB
+					? mem_string("set CUDA_CACHE_PATH to a folder that stays on the node; a script "
+								 "for all accounts: “jitwarm tune --print slurm”")
+				: pod || loss == OS_LOST_WITH_POD
+					? mem_printf("mount a volume that stays at %s; to print the lines: “jitwarm "
+								 "tune --print k8s --path DIR”",
+								 path)
+					: volume_advice(path);
 	return true;
 }
 
@@ -136,13 +133,12 @@ static void check_cache_place(const char *path, const char *there, uint64_t more
 		add_advice(lines, what);
 		mem_free(cure);
 	} else if (loss_of(path) == OS_LOST_AT_RESTART) {
-		add_advice(lines, mem_printf("%s is lost at a restart (a folder in memory, or a folder "
-									 "that the system empties): then everything is compiled again",
-									 path));
+		add_advice(lines,
+				   mem_printf("%s is lost at a restart: then everything is compiled again", path));
 	}
 	if (os_is_roaming(path))
-		add_advice(lines, mem_printf("%s is in a roaming profile, which is copied at every logon; "
-									 "set CUDA_CACHE_PATH to a folder below %%LOCALAPPDATA%%",
+		add_advice(lines, mem_printf("%s is in a roaming profile, which every logon copies; set "
+									 "CUDA_CACHE_PATH to a folder below %%LOCALAPPDATA%%",
 									 path));
 	if (is_synchronised(path))
 		add_advice(lines, mem_printf("%s is in a folder that is copied to other machines; a cache "
@@ -151,10 +147,11 @@ static void check_cache_place(const char *path, const char *there, uint64_t more
 	/* This line and that about little space equal the settings' warnings, so that each is printed
 	 * once. */
 	if (has_space && space.network)
-		add_advice(lines,
-				   mem_printf("%s: on a network file system: the driver caches only if locks "
-							  "work there, and every look-up waits for the network",
-							  path));
+		add_advice(
+			lines,
+			mem_printf(
+				"%s: on a network file system, which is slow, and useless without file locks",
+				path));
 	if (!has_space)
 		return;
 	(void)text_bytes(free_text, space.free_bytes);

@@ -202,8 +202,9 @@ const struct test_case compiler_cases[] = {
 	LOADS(13, 3, " from CUDA 13.0 on"),
 	LOADS(13, 4, " from CUDA 13.0 on"),
 	LOADS(13, 5, " from CUDA 13.0 on"),
-	{"compiler/where a cubin is refused, the PTX beside it is not tried", refused_code_is_the_end},
-	{"compiler/OPTIMIZATION_LEVEL 4 is ptxas -O4, with the same bytes",
+	{"compiler/if a cubin is refused, the driver does not try the PTX beside it",
+	 refused_code_is_the_end},
+	{"compiler/OPTIMIZATION_LEVEL 4 gives the same bytes as ptxas -O4",
 	 level_4_is_an_option_of_ptxas},
 	{NULL, NULL},
 };

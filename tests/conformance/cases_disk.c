@@ -96,7 +96,7 @@ static enum outcome no_entry(void)
 }
 
 const struct test_case disk_cases[] = {
-	{"disk/full at the last part: a torn entry", torn_entry},
-	{"disk/full before that: no entry", no_entry},
+	{"disk/a disk that is full at the last part leaves half an entry", torn_entry},
+	{"disk/a disk that is full earlier leaves no entry", no_entry},
 	{NULL, NULL},
 };

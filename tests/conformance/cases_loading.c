@@ -100,11 +100,11 @@ static enum outcome runtime_loads(long version)
 }
 
 const struct test_case loading_cases[] = {
-	{"loading/runtime 11.7: at the start", NULL, runtime_loads, 11070},
-	{"loading/runtime 11.8: lazily", NULL, runtime_loads, 11080},
-	{"loading/runtime 12.0: lazily", NULL, runtime_loads, 12000},
-	{"loading/runtime 12.1: lazily", NULL, runtime_loads, 12010},
-	{"loading/runtime 12.2: lazily", NULL, runtime_loads, 12020},
-	{"loading/runtime 12.4: lazily", NULL, runtime_loads, 12040},
+	{"loading/runtime 11.7 loads modules at the start", NULL, runtime_loads, 11070},
+	{"loading/runtime 11.8 loads modules lazily", NULL, runtime_loads, 11080},
+	{"loading/runtime 12.0 loads modules lazily", NULL, runtime_loads, 12000},
+	{"loading/runtime 12.1 loads modules lazily", NULL, runtime_loads, 12010},
+	{"loading/runtime 12.2 loads modules lazily", NULL, runtime_loads, 12020},
+	{"loading/runtime 12.4 loads modules lazily", NULL, runtime_loads, 12040},
 	{NULL, NULL},
 };

@@ -166,11 +166,11 @@ static enum outcome failing_for_now(void)
 }
 
 const struct test_case lock_cases[] = {
-	{"lock/a writer shuts look-ups and inserts out", writer_shuts_out},
-	{"lock/a reader shuts inserts out", reader_lets_look_up},
-	{"lock/a short hold is waited for", short_hold_is_waited_for},
-	{"lock/flock is ignored", flock_is_ignored},
-	{"lock/ENOLCK, EOPNOTSUPP, EIO: no caching, no delay", failing_for_good},
-	{"lock/EACCES, EAGAIN: no caching, 400 ms", failing_for_now},
+	{"lock/a write lock prevents look-ups and inserts", writer_shuts_out},
+	{"lock/a read lock prevents inserts", reader_lets_look_up},
+	{"lock/the driver waits for a lock that is held briefly", short_hold_is_waited_for},
+	{"lock/the driver ignores flock", flock_is_ignored},
+	{"lock/a lock that gives ENOLCK, EOPNOTSUPP or EIO: no caching, at once", failing_for_good},
+	{"lock/a lock that gives EACCES or EAGAIN: no caching, after 400 ms", failing_for_now},
 	{NULL, NULL},
 };

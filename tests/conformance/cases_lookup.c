@@ -131,14 +131,14 @@ static enum outcome moves_no_row(void)
 }
 
 const struct test_case lookup_cases[] = {
-	{"hit/without an index, which it makes", without_index},
-	{"hit/with an empty index", with_empty_index},
-	{"hit/with garbage for an index", with_garbage_index},
-	{"hit/without a row", without_row},
-	{"hit/with a wrong total", with_wrong_total},
-	{"hit/file longer than its entry", longer_file},
-	{"hit/through a symbolic link", through_symlink},
-	{"hit/in a copied directory", in_a_copy},
-	{"hit/moves no row", moves_no_row},
+	{"hit/without an index, the driver makes one and loads entries", without_index},
+	{"hit/the driver loads entries beside an empty index", with_empty_index},
+	{"hit/the driver loads entries beside an index of garbage", with_garbage_index},
+	{"hit/the driver loads an entry without a row", without_row},
+	{"hit/the driver loads entries if the index has a wrong total", with_wrong_total},
+	{"hit/the driver loads an entry from a longer file", longer_file},
+	{"hit/the driver loads an entry through a symlink", through_symlink},
+	{"hit/the driver loads entries of a copied directory", in_a_copy},
+	{"hit/loading an entry moves no row of the index", moves_no_row},
 	{NULL, NULL},
 };

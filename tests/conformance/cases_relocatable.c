@@ -200,12 +200,14 @@ static enum outcome key(void)
 }
 
 const struct test_case relocatable_cases[] = {
-	{"relocatable/kind 0x40 since 12.5", of_another_generation},
-	{"relocatable/of the GPU's generation: 200, in 12.4 death", of_this_generation},
-	{"relocatable/a cubin goes before it", cubin_goes_before},
-	{"relocatable/other PTX goes before it", other_ptx_goes_before},
-	{"relocatable/PTX for newer GPUs does not", newer_ptx_does_not},
-	{"relocatable/all of them are compiled", all_of_them},
-	{"relocatable/key: a C string, no options", key},
+	{"relocatable/drivers from CUDA 12.5 on read kind 0x40", of_another_generation},
+	{"relocatable/relocatable code for the GPU's generation: error 200; with CUDA 12.4 the process "
+	 "ends",
+	 of_this_generation},
+	{"relocatable/the driver prefers a cubin to relocatable code", cubin_goes_before},
+	{"relocatable/the driver prefers other PTX to relocatable code", other_ptx_goes_before},
+	{"relocatable/PTX for newer GPUs is not preferred to relocatable code", newer_ptx_does_not},
+	{"relocatable/a link compiles all usable relocatable images", all_of_them},
+	{"relocatable/the key is of a C string, without options", key},
 	{NULL, NULL},
 };

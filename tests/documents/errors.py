@@ -29,7 +29,8 @@ def table(language):
     lines = [HEADS[language], "|---|---|---|---|"]
     rows = sorted(ROWS, key=lambda row: int(row[0]) or 10000)
     for number, name, words, _, cause, cure in rows:
-        shown = [f"`{one.replace('*', '…')}`" for one in words.split("|")]
+        # A page cannot show a backtick within backticks.
+        shown = list(dict.fromkeys(f"`{one.replace('*', '…').replace('`', '')}`" for one in words.split("|")))
         known = f"{number}, `{name}`" if number != "0" else name if language == "en" else texts.get(name, name)
         cells = [known, ", ".join(shown), *(markdown(texts.get(text, text)) for text in (cause, cure))]
         lines.append("| " + " | ".join(cells) + " |")

@@ -212,15 +212,15 @@ TEST_WITH(values_that_are_misread_are_explained, clean_environment, NULL)
 	static const struct {
 		const char *text, *line;
 	} cases[] = {
-		{"1G", "the driver ignores units and reads 1 byte; write 1073741824"},
-		{"5k", "the driver ignores units and reads 5 bytes; write 5120"},
-		{"2  MiB", "the driver ignores units and reads 2 bytes; write 2097152"},
+		{"1G", "the driver reads 1 byte; write 1073741824"},
+		{"5k", "the driver reads 5 bytes; write 5120"},
+		{"2  MiB", "the driver reads 2 bytes; write 2097152"},
 		{"4G", "write 4294967296"},
-		{"5G", "write 4294967296, since a limit is at most 4 GiB"},
+		{"5G", "write 4294967296, which is 4 GiB, the maximum"},
 		{"1T", "write 4294967296"},
 		{"17179869184G", "write 4294967296"},
 		{"99999999999999T", "write 4294967296"},
-		{"0K", "the driver reads 0 and stores nothing; write a number of bytes"},
+		{"0K", "the driver reads 0 and stores nothing; write bytes"},
 		{"", "the driver reads 0 and stores nothing"},
 		{"0", "the driver reads 0 and stores nothing"},
 		{"1", NULL},
@@ -264,9 +264,8 @@ TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 	expect_path("plain", "/plain", "relative to each program's working directory");
 	expect_path("plain/", "/plain", "relative to each program's working directory");
 	expect_path("plain/no/such", "/plain/no/such", "relative to each program's working directory");
-	expect_path(
-		"no/such", "/no/such",
-		"the path is relative, and the driver caches nothing until its first folder exists");
+	expect_path("no/such", "/no/such",
+				"relative, and its first folder is missing: the driver caches nothing");
 	expect_path("~/cache", "/~/cache", "does not expand ~");
 	assert_int_equal(chdir(here), 0);
 	expect_path(dir, "/plain", NULL);
@@ -311,8 +310,8 @@ TEST(a_place_is_looked_at)
 		{"odd", 2, PROC, LITTLE, false, true, false, {"so the driver does not use the cache"}},
 		{"dir/a/b", 1, EXT, LITTLE, false, false, true, {NULL}},
 		{"dir/a/b", 1, EXT, 0, false, false, true, {"are free"}},
-		{"dir/a/b", 1, PROC, 0, false, false, false, {"is not writable for this account"}},
-		{"file/a", 1, EXT, 0, false, false, false, {"is not writable for this account"}},
+		{"dir/a/b", 1, PROC, 0, false, false, false, {"is not writable)"}},
+		{"file/a", 1, EXT, 0, false, false, false, {"is not writable)"}},
 		{"file", 1, EXT, 0, false, false, false, {"not a directory: the driver caches nothing"}},
 	};
 	char *index = os_join(folder, "odd/index"), *dir = os_join(folder, "dir"),

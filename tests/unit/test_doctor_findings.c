@@ -54,7 +54,7 @@ TEST(a_setting_is_said_to_be_where_it_is)
 	struct finding_draft draft = {0};
 
 	assert_true(kind_named("cache-disabled")->test(&seen, &draft));
-	assert_non_null(strstr(draft.evidence, "in the environment of this process"));
+	assert_non_null(strstr(draft.evidence, "set in this process"));
 	assert_non_null(strstr(draft.fix, "CUDA_CACHE_DISABLE"));
 	items[1].value = one;
 	draft = (struct finding_draft){0};

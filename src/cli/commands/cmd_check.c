@@ -299,8 +299,8 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 			gpu->unread);
 	if (gpu->taken)
 		output_line(out, STYLE_BAD,
-					"  %zu of the modules: the cache has the entry of another module with the same "
-					"name; “jitwarm prime” names the file and leaves it alone",
+					"  %zu of the modules: the cache has another module's entry of this name, as "
+					"“jitwarm prime” shows",
 					gpu->taken);
 	if ((explain || !gpu->cold) && module_text_link(text, "  ", gpu->link, &gpu->forecast, ""))
 		output_line(out, STYLE_PLAIN, "%s", text);

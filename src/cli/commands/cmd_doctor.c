@@ -149,20 +149,17 @@ static void put_process(struct buf *text, const struct process_view *process)
 
 	if (!process->pid)
 		return;
-	buf_add(
-		text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
-		!process->driver ? "the process has not loaded NVIDIA's driver"
-		: process->compiler
-			? "the driver's compiler is loaded: the driver is compiling or linking, or has done so"
-			: "the driver's compiler is not loaded: so far the driver has compiled nothing for "
-			  "this process",
-		process->others[0] ? "; other compilers that are loaded: " : "", process->others);
+	buf_add(text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
+			!process->driver    ? "the process has not loaded NVIDIA's driver"
+			: process->compiler ? "the driver has compiled or linked code, or is doing so"
+								: "so far the driver has compiled nothing for this process",
+			process->others[0] ? "; other compilers that are loaded: " : "", process->others);
 	if (!process->replaced_count)
 		return;
 	from = text->size;
 	buf_add(text,
-			"        %s replaced or removed since the process started (%s%s): jitwarm cannot judge "
-			"the loaded files; start the process again",
+			"        %s replaced since the process started (%s%s): start it again, to examine what "
+			"it loads",
 			TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
 			process->replaced[0], process->replaced_count > 1 ? ", …" : "");
 	/* Replaces line breaks in a text with names from outside, which would begin a new line of the
@@ -197,15 +194,12 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 	else if (!document->empty && !result->finding_count && result->verdict == JW_VERDICT_NOTHING)
 		buf_add(text, "no device code found\n");
 	else if (!document->empty && !result->finding_count) {
-		buf_add(text,
-				"%s: %s%s. If a start is slow nevertheless, the program generates code while it "
-				"runs (NVRTC, Dr.Jit), or it waits for another compiler with its own cache "
-				"(Triton, XLA), for the choice of algorithms or for weights\n",
-				result->troubles ? "Nothing was found in the files that could be read"
-								 : "All is well",
+		buf_add(text, "%s: %s%s\n",
+				result->troubles ? "Nothing found in the readable files" : "All is well",
 				result->warm ? TEXT_COUNT(result->warm, "module", "modules")
-							 : "nothing in these files is compiled",
-				result->warm ? " in the cache, and nothing else in these files is compiled" : "");
+							 : "these files compile nothing",
+				result->warm ? " in the cache, and nothing else is compiled" : "");
+		buf_add(text, "If a start is slow: NVRTC, Triton or XLA compile, or weights are loaded\n");
 		buf_add(text, "To prepare code that is in no file, record a start" COMMAND_MARK
 					  ": jitwarm run --record FILE -- COMMAND\n");
 	}

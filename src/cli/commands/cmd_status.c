@@ -336,8 +336,7 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 	else
 		output_line(out, STYLE_PLAIN, "Cache   %s (empty, limit %s%s)", cache->path, limit, from);
 	if (tune_change_is_ahead(cache))
-		output_line(out, STYLE_WARN,
-					"        from the next login on; until then programs use %s, limit %s%s",
+		output_line(out, STYLE_WARN, "        from the next login on; until then: %s, limit %s%s",
 					cache->now.path ? cache->now.path : "no cache",
 					text_bytes(size, cache->now.limit_bytes),
 					cache->now.limit_set ? "" : ", the driver's default");
@@ -423,27 +422,20 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		{no_gpu && system->driver.library[0],
 		 "Next    find out why programs find no GPU: ", "jitwarm doctor"},
 		{no_gpu && has_code && system->pci_count,
-		 "Next    install NVIDIA's driver (in a container: --gpus all); see what it would "
-		 "compile: ",
-		 buf_text(&scan)},
+		 "Next    install NVIDIA's driver, or see what it would compile: ", buf_text(&scan)},
 		{no_gpu && has_code,
-		 "Next    see what the driver would compile for this environment on another GPU: ",
-		 buf_text(&scan)},
+		 "Next    see what the driver would compile on another GPU: ", buf_text(&scan)},
 		{no_gpu && system->pci_count,
-		 "Next    install NVIDIA's driver (in a container: --gpus all); see which versions of a "
-		 "package run: ",
+		 "Next    install NVIDIA's driver, or see which versions of a package run: ",
 		 buf_text(&which)},
 		{no_gpu, "Next    see which versions of a package run on another GPU: ", buf_text(&which)},
 		{cache->no_compiler, "Next    get the driver's compiler: ", "jitwarm doctor"},
 		{cache->disabled || cache->force_ptx_jit,
 		 "Next    unset the variable above; to see where it is set: ", "jitwarm tune"},
 		{foreign && useless,
-		 "Next    start your programs with CUDA_CACHE_PATH=DIR (“docker run -e "
-		 "CUDA_CACHE_PATH=DIR”); DIR is a directory that this account can write to. To print the "
-		 "lines: ",
+		 "Next    start your programs with a CUDA_CACHE_PATH that this account can write to: ",
 		 "jitwarm tune --print sh --path DIR"},
-		{foreign,
-		 "Next    raise CUDA_CACHE_MAXSIZE where your programs are started; to print the lines: ",
+		{foreign, "Next    raise CUDA_CACHE_MAXSIZE where your programs are started: ",
 		 "jitwarm tune --print sh"},
 		{cache->why_useless[0], "Next    name a directory that this account can write to: ",
 		 "jitwarm tune --path DIR --apply"},
@@ -455,9 +447,7 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		{small, "Next    raise CUDA_CACHE_MAXSIZE, and compile the cold modules now: ",
 		 "jitwarm prime --tune"},
 		{packages->all.cold && verdict_is_trifle(&packages->all.forecast.start),
-		 "Next    if a start takes long, compile the cold modules (programs may need none of "
-		 "them): ",
-		 "jitwarm prime"},
+		 "Next    if a start takes long, compile the cold modules: ", "jitwarm prime"},
 		{packages->all.forecast.cache_bytes > cache->free_bytes,
 		 "Next    free some space where the cache is, or name a directory that has space: ",
 		 "jitwarm tune --path DIR --apply"},
@@ -528,8 +518,7 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 		char target[JW_TARGET_TEXT], memory[TEXT_SHORT];
 
 		if (system->unasked)
-			output_line(out, STYLE_STRONG,
-						"GPU     %s (%s)%s%s: not asked, because a GPU is asleep", gpu->name,
+			output_line(out, STYLE_STRONG, "GPU     %s (%s)%s%s: asleep, so not asked", gpu->name,
 						jw_target_sm(target, gpu->target), gpu->bus[0] ? " at " : "", gpu->bus);
 		else
 			output_line(out, STYLE_STRONG, "GPU     %s (%s, %s)%s%s", gpu->name,
@@ -551,10 +540,9 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 	if (explain && system->state_dir)
 		output_line(out, STYLE_FAINT, "State   %s", system->state_dir);
 	if (found->wsl)
-		output_line(
-			out, STYLE_PLAIN,
-			"WSL     Linux inside Windows: programs here use the cache above; Windows programs use "
-			"the cache %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe warms");
+		output_line(out, STYLE_PLAIN,
+					"WSL     Windows programs use %%APPDATA%%\\NVIDIA\\ComputeCache, which "
+					"jitwarm.exe warms");
 	print_status_next(cli, found, has_code);
 }
 

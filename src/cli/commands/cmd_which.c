@@ -665,13 +665,13 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 
 	if (index && *index)
 		output_line(&cli->out, STYLE_PLAIN,
-					"These answers are for PyPI. To ask the index in PIP_INDEX_URL, whose builds "
-					"may differ, use --ask.");
-	else if (package_fact_of("index", which->package) && !declared_by(which))
+					"These answers are for PyPI; --ask asks the index in PIP_INDEX_URL, whose "
+					"builds may differ.");
+	else if (package_fact_of("index", which->package) && !declared_by(which) &&
+			 which->advised != which->releases)
 		output_line(&cli->out, STYLE_PLAIN,
-					"PyTorch's own index has builds of %s for other CUDA versions, which may run "
-					"if the builds on PyPI do not. To ask this index, set PIP_INDEX_URL to its "
-					"address, which PyTorch's page “Get Started” shows, and use --ask.",
+					"PyTorch's index has other builds of %s: set PIP_INDEX_URL to it (its page "
+					"“Get Started”), and use --ask.",
 					which->package);
 	mem_free(index);
 }

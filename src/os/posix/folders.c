@@ -60,10 +60,8 @@ int os_driver_cache_dir(struct jw_error *err, char **ret_path)
 	char *path;
 
 	if (!home)
-		return error_set(
-			err, JW_ERR_NOT_FOUND,
-			"HOME is not set: the driver caches nothing; set it, or name a directory by "
-			"CUDA_CACHE_PATH");
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "HOME is not set: the driver caches nothing; set HOME or CUDA_CACHE_PATH");
 	/* With an empty HOME, the driver's path begins with “/”, too. */
 	path = os_join(*home ? home : "/", ".nv/ComputeCache");
 	*ret_path = path;

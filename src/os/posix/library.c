@@ -123,8 +123,7 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 	if (os_find_library(driver_name, ret_path))
 		return 0;
 	return error_set(err, JW_ERR_NOT_FOUND,
-					 "no NVIDIA driver found: no %s in LD_LIBRARY_PATH, the linker's cache or "
-					 "the usual folders",
+					 "no NVIDIA driver: no %s in LD_LIBRARY_PATH or the usual folders",
 					 driver_name);
 }
 

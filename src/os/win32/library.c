@@ -161,8 +161,7 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 	}
 	mem_free(system);
 	if (!found)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "no NVIDIA driver found: no nvcuda.dll in System32");
+		return error_set(err, JW_ERR_NOT_FOUND, "no NVIDIA driver: no nvcuda.dll in System32");
 	*ret_path = path;
 	return 0;
 }

@@ -58,7 +58,7 @@ json 'not d["wsl"]'
 mkdir -p "$work/root/proc/sys/kernel"
 printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrelease"
 run 0 status
-out_has "WSL     Linux inside Windows"
+out_has "WSL     Windows programs use"
 out_has '%APPDATA%\NVIDIA\ComputeCache'
 snapshot run 0 status --json
 json 'd["wsl"]'

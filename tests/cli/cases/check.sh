@@ -136,14 +136,14 @@ library("both/libempty.so")
 open("newer.cubin", "wb").write(fatbin.container(cubin(86, True))[88:])
 PYTHON
 run 2 check "${gpu[@]}" one
-out_has "libnewer.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86"
+out_has "libnewer.so: will fail: a CUDA runtime that is newer than the driver for sm_86"
 snapshot run 2 check --target sm_86 --driver 570 newer.cubin
 run 0 check --target sm_86 --driver 580.65.06 newer.cubin
 run 0 check --target sm_86 --driver 13.0 one
 run 2 scan --target sm_86 --driver 550.163.01 other
 out_has "libother.so.1: will fail: no kernel image for sm_86"
 run 2 check "${gpu[@]}" both/lib*
-out_has "libnew.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86; it needs driver 580 (CUDA 13.0) or newer"
+out_has "libnew.so: will fail: a CUDA runtime that is newer than the driver for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 out_lacks "libold.so"
 snapshot run 2 check "${gpu[@]}" --json both/prog both
 json 'sorted(f["file"].split("/")[-1].split("\\")[-1] for f in d["failing"]) == ["libnew.so", "prog"]'

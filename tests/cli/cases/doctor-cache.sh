@@ -11,7 +11,7 @@ out_has "Fix     jitwarm cache verify --repair"
 app_compiles 0
 rm "$place/cache/index"
 snapshot found 1 index "$sample"
-says_of index evidence "deletes every entry"
+says_of index evidence "will delete every entry"
 snapshot run 0 doctor --fix --quiet "$sample"
 out_empty
 app_compiles 0
@@ -58,7 +58,7 @@ says_of driver-old fix "install driver 580 (CUDA 13.0)"
 for gpus in sm_70 sm_90 sm_86 sm_89,sm_90 sm_121 sm_87; do
 	(JITWARM=$program && with_simdriver $gpus && CUDA_CACHE_PATH=$place/cache run "1|2" doctor --no-probe --json "$place/isa.ptx" && cp "$out" "$place/said") || exit 1
 	cp "$place/said" "$out"
-	compat="or keep this one, and install NVIDIA's forward compatibility package for such GPUs: cuda-compat-13-0"
+	compat="or keep this one and install cuda-compat-13-0"
 	case $gpus in
 	sm_70 | sm_90) if is_wine; then json "'cuda-compat' not in str(d)"; else says_of driver-old fix "$compat"; fi ;;
 	*) json "'cuda-compat' not in str(d)" ;;

@@ -5,7 +5,7 @@ warm
 
 # ---- settings: each fault has its finding and its cost; without the fault nothing is compiled
 CUDA_CACHE_DISABLE=1 snapshot probed 2 cache-disabled "$sample"
-says_of cache-disabled evidence "CUDA_CACHE_DISABLE=1, set in the environment of this process"
+says_of cache-disabled evidence "CUDA_CACHE_DISABLE=1, set in this process"
 json 'd["probe"] == "not asked"'
 CUDA_CACHE_DISABLE=1 app_compiles 8
 app_compiles 0
@@ -41,12 +41,12 @@ fi
 
 # ---- the limit
 CUDA_CACHE_MAXSIZE=1G snapshot found 1 limit-misread "$sample"
-says_of limit-misread evidence "ignores units"
+says_of limit-misread evidence "the driver reads"
 json '"--max-size=1073741824" in next(f for f in d["findings"] if f["id"] == "limit-misread")["command"]'
 # The driver keeps 4 GiB with that value: this is no fault, and no reason to lower it.
 CUDA_CACHE_MAXSIZE=8589934592 found 0 "" "$sample"
 CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
-says_of limit-small evidence ": when it is full, the driver deletes"
+says_of limit-small evidence ": the driver will delete old entries"
 (unset CUDA_CACHE_MAXSIZE && healthy "$sample") || exit 1
 rm -rf "$place/cache"
 CUDA_CACHE_MAXSIZE=200000 snapshot found 2 "limit-small cold" "$sample"

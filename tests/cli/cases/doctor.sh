@@ -101,13 +101,13 @@ if ! is_wine; then
 		run 0 check "$sample"
 		fresh
 		snapshot found 2 "no-compiler cold" "$sample"
-		says_of no-compiler evidence "the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing"
-		says_of no-compiler fix "NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian install the package libnvidia-ptxjitcompiler1"
+		says_of no-compiler evidence "the driver's compiler is missing (libnvidia-ptxjitcompiler.so.1)"
+		says_of no-compiler fix "NVIDIA_DRIVER_CAPABILITIES=compute,utility; on Debian install libnvidia-ptxjitcompiler1"
 		snapshot run 2 check "$sample"
-		err_has "warning: the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing"
+		err_has "warning: the driver's compiler is missing (libnvidia-ptxjitcompiler.so.1)"
 		err_lacks "tune --path"
 		snapshot run 2 prime "$sample"
-		err_has "jitwarm: the driver's compiler, libnvidia-ptxjitcompiler.so.1, is missing"
+		err_has "jitwarm: the driver's compiler is missing (libnvidia-ptxjitcompiler.so.1)"
 		run 2 prime --cache "$place/other" "$sample"
 		snapshot run "0|2" status
 		out_has "Next    get the driver's compiler: jitwarm doctor"
@@ -119,10 +119,10 @@ found 0 "" "$place/plain/none.so"
 
 # ---- the driver was upgraded under a running system: kernel module and library differ until the next boot
 SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") snapshot found 2 no-gpu "$place/plain/none.so"
-says_of no-gpu evidence "have different versions"
+says_of no-gpu evidence "kernel module differ"
 says_of no-gpu fix "restart the machine"
 SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") snapshot run 2 status
-out_has "have different versions"
+out_has "kernel module differ"
 # ---- each error of the start has its own cure
 while IFS="|" read -r number cure; do
 	SIMDRIVER_INIT=$number JITWARM_STATE=$(native "$place/anew") snapshot found 2 no-gpu "$place/plain/none.so"

@@ -35,7 +35,7 @@ rm -r "$work/cache"/*
 run 1 check --explain --json "$lib"
 reasons '("deleted", 8)'
 run 1 prime --dry-run "$lib"
-out_has "Why: 8 modules: deleted: by “jitwarm cache clear”, by a person, or by a driver"
+out_has "Why: 8 modules: deleted, by a person or a driver"
 run 0 prime "$lib"
 find "$work/cache" -type f -path "$work/cache/?/?/*" -exec touch -d 2020-01-01 {} +
 snapshot run 0 cache prune --older-than 1d --apply
@@ -46,11 +46,11 @@ run 0 prime "$lib"
 # The limit is too small.
 rm "$(entry 1)"
 CUDA_CACHE_MAXSIZE=1000 snapshot run 2 check --explain --json "$lib"
-json '{c["reason"] for c in d["causes"]} == {"evicted"} and "CUDA_CACHE_MAXSIZE" in d["causes"][0]["text"]'
+json '{c["reason"] for c in d["causes"]} == {"evicted"} and "the cache limit is" in d["causes"][0]["text"]'
 # The index's total is larger than its rows by more than the limit.
 printf '\0\0\0\x40\1\0\0\0' | dd of="$work/cache/index" bs=1 seek=8 conv=notrunc status=none
 snapshot run 1 check --explain --json "$lib"
-json '[c["reason"] for c in d["causes"]] == ["evicted"] and "the driver keeps none" in d["causes"][0]["text"]'
+json '[c["reason"] for c in d["causes"]] == ["evicted"] and "counts bytes that no entry has" in d["causes"][0]["text"]'
 snapshot run 0 prime "$lib"
 
 # In another version of the library, one module has changed.

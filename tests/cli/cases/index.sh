@@ -49,12 +49,12 @@ for command in "check $sample" status "cache verify" "doctor --no-probe $sample"
 	# shellcheck disable=SC2086
 	snapshot run "0|1|2" $command
 	cat "$err" >>"$out"
-	out_has "the cache's index has version 0x42, which jitwarm does not know: a driver that does not know it either deletes every entry ("
-	out_has "if no newer driver uses this cache"
+	out_has "the index has unknown version 0x42: old drivers delete every entry"
+	out_has "unless a newer "
 	out_lacks "repair"
 done
 snapshot run 1 doctor --no-probe --json "$sample"
-json '{f["id"]: f["fix"] for f in d["findings"] if f["id"] in ("index", "damaged", "cold")} == dict.fromkeys(("index", "damaged", "cold"), "delete '"$(native "$cache/index" | sed 's/\\/\\\\/g')"' if no newer driver uses this cache")'
+json '{f["id"]: f["fix"] for f in d["findings"] if f["id"] in ("index", "damaged", "cold")} == dict.fromkeys(("index", "damaged", "cold"), "delete '"$(native "$cache/index" | sed 's/\\/\\\\/g')"' unless a newer driver uses it")'
 for command in "prime $sample" "cache verify --repair"; do
 	# shellcheck disable=SC2086
 	snapshot run "2|3" $command
@@ -87,7 +87,7 @@ varies text 'evicts \d+ entries or more' # entries of one moment are in any orde
 export CUDA_CACHE_MAXSIZE=9000
 run 0 check "$sample"
 out_has "warm, all 8 modules in the cache"
-err_has "CUDA_CACHE_MAXSIZE): the next module that the driver stores evicts"
+err_has ": the next compile evicts"
 err_has "“jitwarm tune --apply” raises the limit"
 snapshot run 0 prime --json "$sample"
 json 'd["cache"]["next_insert"] == "evicts" and d["cache"]["evicted"] > 0 and not d["repaired"]'

@@ -22,9 +22,9 @@ in_locale "LANG=en_US.UTF-8 LANGUAGE=ko:en" 0 status
 out_has "캐시    "
 # These are a short word, a worker's message, and a value that is not one of the program's words.
 snapshot korean 0 doctor "Unsupported .version 8.7; current version is '8.4'"
-out_has "PTX 8.7은 CUDA 12.8, 드라이버 570의 것입니다; 컴파일러는 CUDA 12.4"
+out_has "PTX 8.7은 CUDA 12.8, 드라이버 570; 컴파일러는 CUDA 12.4"
 CUDA_VISIBLE_DEVICES=9 snapshot korean 2 status
-out_has "드라이버가 GPU를 찾지 못함"
+out_has "컨테이너에 GPU가 없음"
 snapshot korean 0 which --target rtx2080ti --platform linux torch==2.15.0
 out_has "libtorch_cuda_linalg.so"
 out_lacks " of "
@@ -35,7 +35,7 @@ out_has "아니요"
 JITWARM_STORE=yes snapshot korean 0 config
 out_has "store            yes (JITWARM_STORE)"
 CUDA_CACHE_DISABLE=1 snapshot korean 2 doctor --no-probe "$sample"
-out_has "이 프로세스의 환경에서 설정됨"
+out_has "이 프로세스에 설정됨"
 snapshot korean 1 lint --gpus rtx30 --max-start 0 "$sample"
 out_has "초과"
 out_lacks "over"

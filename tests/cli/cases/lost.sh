@@ -28,7 +28,7 @@ outside=$JITWARM
 JITWARM="unshare -m $place/inside $place $outside"
 export CUDA_CACHE_PATH=$place/seen/cache
 snapshot run "0|1|2" status
-out_has "$place/seen/cache is in the container's own layer, and is lost with the container"
+out_has "$place/seen/cache is lost with the container"
 out_has "docker run -v compute-cache:$place/seen/cache"
 snapshot run 0 tune
 err_has "is lost with the container"
@@ -60,7 +60,7 @@ JITWARM=$outside
 # One folder is the job's own, and the other one stays.
 mkdir -p "$place/job"
 SLURM_TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache snapshot run "0|1|2" status
-out_has "is in a job's own folder, and is lost with the job"
+out_has "is lost with the job"
 SLURM_JOB_ID=7 TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache run "0|1|2" status
 out_has "is lost with the job"
 TMPDIR=$place/job CUDA_CACHE_PATH=$place/jobs/cache run "0|1|2" status
@@ -92,8 +92,8 @@ for medium in disk Memory; do
 		[[ $account == root ]] || "${as_other[@]}" test -x "$outside" || continue
 		JITWARM="unshare -m $place/pod $place $volume $medium ${as[*]} $outside"
 		JITWARM_TRUST_ACCOUNTS=1 CUDA_CACHE_PATH=$place/mnt/cache run "0|1|2" doctor --json --no-probe
-		lost="is in an emptyDir volume, and is lost with the pod"
-		[[ $medium == disk ]] || lost="is lost at a restart (a folder in memory"
+		lost="is in an emptyDir, and is lost with the pod"
+		[[ $medium == disk ]] || lost="is lost at a restart"
 		json "'$lost' in next((f for f in d['findings'] if f['id'] == 'bad-place'), {'evidence': str(d)})['evidence']"
 	done
 done

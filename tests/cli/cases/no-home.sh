@@ -11,7 +11,7 @@ without() {
 	run 0 tune
 	out_has "start your programs with $advice (“docker run -e $advice”); DIR is a writable local directory that survives a restart. To print the lines: jitwarm tune --print sh --path DIR"
 	run "0|2" status
-	out_has "the lines: jitwarm tune --print sh --path DIR"
+	out_has "can write to: jitwarm tune --print sh --path DIR"
 	run 2 doctor --no-probe "$sample"
 	out_has "or name another one: $advice where your programs are started"
 	out_lacks "--apply"
@@ -19,7 +19,7 @@ without() {
 	out_has "set CUDA_CACHE_MAXSIZE=1073741824"
 	out_lacks "jitwarm tune --apply"
 	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=100 run "0|2" status
-	out_has "the lines: jitwarm tune --print sh"
+	out_has "are started: jitwarm tune --print sh"
 	(cd "$work" && CUDA_CACHE_PATH=some/where run 1 doctor --no-probe "$sample" && out_has "absolute path: $advice") || exit 1
 	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=200000 run "2|3" prime --tune "$sample"
 	err_has "; “jitwarm tune --print sh” prints the lines instead, for where your programs are started"

@@ -75,7 +75,7 @@ is_wine || is_emulated || {
 # library is linked to. A file without a runtime is judged by its code.
 is_wine || is_emulated || {
 	snapshot run 2 scan --target sm_86 --driver 550 mixed/libthirteen.so
-	out_has "libthirteen.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86; it needs driver 580 (CUDA 13.0) or newer"
+	out_has "libthirteen.so: will fail: a CUDA runtime that is newer than the driver for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 	run 2 check --target sm_86 --driver 550 mixed/libthirteen.so
 	run 0 scan --target sm_86 --driver 580 mixed/libthirteen.so
 	out_has "this holds for driver 580 and newer ones; programs fail with driver 455 to 575"
@@ -90,6 +90,6 @@ at = library.index(names) + next(i for i in range(len(names)) if not names[i] an
 open("linked.so", "wb").write(library[:at] + name + library[at + len(name) :])
 PYTHON
 	snapshot run 2 scan --target sm_86 --driver 550 linked.so
-	out_has "linked.so: will fail: a CUDA runtime that needs the driver of a newer CUDA for sm_86"
+	out_has "linked.so: will fail: a CUDA runtime that is newer than the driver for sm_86"
 }
 run 0 scan --target sm_86 --driver 550 mixed/thirteen.fatbin

@@ -23,7 +23,7 @@ compilers() {
 	run "$status" check --json "${words[@]}"
 	json "(lambda c: $2)([w['why'] for w in d['compilers']])"
 }
-reads="and driver $driver (CUDA 12.4) reads up to 8.4: programs that load what it compiles fail with error 222"
+reads="and driver $driver reads up to 8.4: programs fail (222)"
 
 # Compilers of the driver's CUDA version, or older ones, are fine.
 package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
@@ -33,9 +33,9 @@ compilers 2 -- 'c == []'
 run "0|1" doctor --no-probe
 out_lacks "CUDA 12.4"
 # For another GPU, these compilers are too old.
-snapshot compilers 2 --target sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC does not know sm_120: programs that compile for this GPU while they run fail\"]"
+snapshot compilers 2 --target sm_120 --driver 570.26 -- "c == [\"NVRTC 12.4 does not know sm_120: programs that compile with it fail\"]"
 # They are reported also beside a GPU that they know.
-compilers 2 --target sm_86,sm_120 --driver 570.26 -- "c == [\"CUDA 12.4's NVRTC does not know sm_120: programs that compile for this GPU while they run fail\"]"
+compilers 2 --target sm_86,sm_120 --driver 570.26 -- "c == [\"NVRTC 12.4 does not know sm_120: programs that compile with it fail\"]"
 
 # The compilers are too new. NVRTC and NVVM write PTX, which the driver refuses; nvJitLink and ptxas write machine code, which a driver of
 # the same CUDA 12 loads.
@@ -44,9 +44,9 @@ package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.s
 package cudatoolkit 11.8.0 nvidia/old/libnvvm.so.4
 package nvidia-cuda-nvcc-cu12 12.6.85 nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
-compilers 2 -- "sorted(c) == sorted([\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\", \"CUDA 12.6's NVVM writes PTX 8.5, $reads\", \"CUDA 13.0's nvJitLink writes machine code that driver $driver (CUDA 12.4) does not load: programs that use it fail\"])"
+compilers 2 -- "sorted(c) == sorted([\"NVRTC 12.8 writes PTX 8.7, $reads\", \"NVVM 12.6 writes PTX 8.5, $reads\", \"nvJitLink 13.0 writes machine code that driver $driver does not load: programs fail\"])"
 snapshot run 2 check
-out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads (nvidia-cuda-nvrtc-cu12 12.8.93)"
+out_has "NVRTC 12.8 writes PTX 8.7, $reads (nvidia-cuda-nvrtc-cu12 12.8.93)"
 [[ $(grep -c NVRTC "$out") == 1 ]] || fail "more than one line"
 snapshot run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install driver 580 (CUDA 13.0) or a newer one, or nvJitLink of CUDA 12.4"]'
@@ -64,7 +64,7 @@ open(sys.argv[2], "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 86, text
 PYTHON
 (pipes= && compilers 0 --target sm_86 --driver 535.309.01 -- 'c == []') || exit 1
 package nvidia-nvjitlink-cu12 12.8.93 nvidia/nvjitlink/lib/libnvJitLink.so.12
-links="shim_86.fatbin has PTX 8.8: programs that link it fail" # behind a path, which on Windows has other separators
+links="shim_86.fatbin, which has PTX 8.8" # behind a path, which on Windows has other separators
 run 0 check --target sm_86 --driver 535.309.01
 out_has "$links"
 (
@@ -82,7 +82,7 @@ out_has "$links"
 # The compilers are newer than any CUDA release that jitwarm knows.
 remove
 package nvidia-cuda-nvrtc 99.1.37 nvidia/cu99/lib/libnvrtc-builtins.so.99.1
-newer="CUDA 99.1's NVRTC writes PTX newer than the 8.4 that driver $driver (CUDA 12.4) reads: programs that load what it compiles fail with error 222"
+newer="NVRTC 99.1 writes newer PTX than driver $driver reads (8.4): programs fail (222)"
 snapshot compilers 2 -- "c == [\"$newer\"]"
 snapshot run 2 check
 out_has "$newer (nvidia-cuda-nvrtc 99.1.37)"
@@ -95,7 +95,7 @@ remove
 package nvidia-cuda-nvrtc 13.0.48 nvidia/cu13/lib/libnvrtc-builtins.so.13.0
 package nvidia-nvvm 13.0.48 nvidia/cu13/nvvm/lib64/libnvvm.so
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
-gone() { printf "CUDA 13.0's %s makes no code for %s; CUDA 12.9 was the last version that does: programs that compile for this GPU while they run fail" "$@"; }
+gone() { printf "%s 13.0 makes no code for %s, and programs that compile with it fail; the last that does is 12.9" "$@"; }
 for driver_13 in 550.163.01 580.65; do
 	for gpu in sm_61 sm_70; do
 		snapshot compilers 2 --target $gpu --driver $driver_13 -- "sorted(c) == sorted([\"$(gone NVRTC $gpu)\", \"$(gone nvJitLink $gpu)\"] + [\"$(gone NVVM $gpu)\"] * ('NVVM' in str(c)))"
@@ -109,7 +109,7 @@ with_simdriver sm_86
 export VIRTUAL_ENV=$work/env
 remove
 package nvidia-cuda-nvrtc-cu11 11.8.89 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.11.8
-compilers 2 --target sm_35 --driver 470.256.02 -- 'c == ["CUDA 11.8'"'"'s NVRTC writes PTX 7.8, and driver 470.256.02 (CUDA 11.4) reads up to 7.4: programs that load what it compiles fail with error 222"]'
+compilers 2 --target sm_35 --driver 470.256.02 -- 'c == ["NVRTC 11.8 writes PTX 7.8, and driver 470.256.02 reads up to 7.4: programs fail (222)"]'
 
 # Even if one package is named, its programs use the compilers of the whole environment, but NVRTC only if its files name it.
 remove
@@ -120,20 +120,20 @@ cp "$sample" "$site/plain/_core.so"
 package nvidia-cuda-nvrtc-cu12 12.8.93 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.8 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
 run 1 check --json
 cp "$out" "$work/whole"
-compilers 1 cupy-cuda12x -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"] == [w['why'] for w in json.load(open('$work/whole'))['compilers']]"
+compilers 1 cupy-cuda12x -- "c == [\"NVRTC 12.8 writes PTX 8.7, $reads\"] == [w['why'] for w in json.load(open('$work/whole'))['compilers']]"
 snapshot run 1 check cupy-cuda12x
-out_has "CUDA 12.8's NVRTC writes PTX 8.7, $reads"
-snapshot compilers 1 "$site/cupy/_core.so" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
+out_has "NVRTC 12.8 writes PTX 8.7, $reads"
+snapshot compilers 1 "$site/cupy/_core.so" -- "c == [\"NVRTC 12.8 writes PTX 8.7, $reads\"]"
 # The environment of a named file, and for a wheel the active one, need not be named.
 compilers 1 "$site/plain/_core.so" -- 'c == []'
-(unset VIRTUAL_ENV && compilers 1 "$site/cupy/_core.so" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]") || exit 1
+(unset VIRTUAL_ENV && compilers 1 "$site/cupy/_core.so" -- "c == [\"NVRTC 12.8 writes PTX 8.7, $reads\"]") || exit 1
 cp "$site/cupy/_core.so" "$work/nvrtc.so"
 (cd "$work" && mkdir wheel && mv nvrtc.so wheel && python3 -m zipfile -c "$work/cupy-1.0-py3-none-any.whl" wheel)
-compilers 1 "$work/cupy-1.0-py3-none-any.whl" -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
+compilers 1 "$work/cupy-1.0-py3-none-any.whl" -- "c == [\"NVRTC 12.8 writes PTX 8.7, $reads\"]"
 compilers 1 plain -- 'c == []'
 snapshot run "0|1" doctor --no-probe plain
 out_lacks NVRTC
-compilers 0 nvidia-cuda-nvrtc-cu12 -- "c == [\"CUDA 12.8's NVRTC writes PTX 8.7, $reads\"]"
+compilers 0 nvidia-cuda-nvrtc-cu12 -- "c == [\"NVRTC 12.8 writes PTX 8.7, $reads\"]"
 # Any of a package's files may name it, and what no program loads counts in no version and place
 package nvidia-cuda-nvrtc 13.0.48 nvidia/cu13/lib/libnvrtc-builtins.so.13.0
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
@@ -151,7 +151,7 @@ fi
 # The file has its Windows name.
 remove
 package nvidia-cuda-nvrtc-cu12 12.9.86 nvidia/cuda_nvrtc/bin/nvrtc-builtins64_129.dll
-compilers 2 -- "c == [\"CUDA 12.9's NVRTC writes PTX 8.8, $reads\"]"
+compilers 2 -- "c == [\"NVRTC 12.9 writes PTX 8.8, $reads\"]"
 
 # Users do not wait for code that only a package's own tests load, and nothing fails without it.
 remove
@@ -208,15 +208,15 @@ PYTHON
 }
 program triton/backends/nvidia/bin/ptxas 13.0
 package triton 3.5.0 triton/backends/nvidia/bin/ptxas
-snapshot compilers 2 -- 'c == ["CUDA 13.0'"'"'s ptxas writes machine code that driver '"$driver"' (CUDA 12.4) does not load: programs that use it fail"]'
+snapshot compilers 2 -- 'c == ["ptxas 13.0 writes machine code that driver '"$driver"' does not load: programs fail"]'
 program triton/backends/nvidia/bin/ptxas 12.4
 compilers 2 -- 'c == []'
-compilers 2 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas does not know sm_120" in c[0]'
+compilers 2 --target sm_120 --driver 580.65 -- 'len(c) == 1 and "ptxas 12.4 does not know sm_120" in c[0]'
 # JAX and TensorFlow themselves report a ptxas that is newer than the driver, and go on; they do not use NVVM.
-slower="CUDA 12.8's ptxas is newer than driver $driver (CUDA 12.4): JAX programs compile more slowly, and nothing fails"
+slower="ptxas 12.8 is newer than driver $driver: JAX compiles more slowly, and nothing fails"
 program nvidia/cuda_nvcc/bin/ptxas 12.8
 package nvidia-cuda-nvcc-cu12 12.8.93 nvidia/cuda_nvcc/bin/ptxas nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
-compilers 2 -- "c == [\"CUDA 12.8's NVVM writes PTX 8.7, $reads\"]"
+compilers 2 -- "c == [\"NVVM 12.8 writes PTX 8.7, $reads\"]"
 package jax-cuda12-plugin 0.4.25 jax_cuda12_plugin/plugin.so
 compilers 2 -- "c == [\"$slower\"] and [w['fails'] for w in d['compilers']] == [False]"
 snapshot run 2 check
@@ -225,7 +225,7 @@ run "0|1" doctor --no-probe
 out_lacks "ptxas"
 # They start the ptxas on PATH rather than their own: an older one reads no PTX of theirs.
 program ../old/ptxas 12.2
-older="JAX programs start the ptxas on PATH ($(cd "$site/.." && pwd)/old/ptxas), which is of CUDA 12.2 and reads PTX up to 8.2, instead of CUDA 12.8's: they fail with “Unsupported .version”"
+older="JAX starts the ptxas on PATH ($(cd "$site/.." && pwd)/old/ptxas), which reads PTX up to 8.2, not 8.7: “Unsupported .version”"
 (
 	PATH=$(cd "$site/.." && pwd)/old:$PATH
 	snapshot compilers 2 -- "c == [\"$older\"] and [w['fails'] for w in d['compilers']] == [True]"
@@ -242,7 +242,7 @@ older="JAX programs start the ptxas on PATH ($(cd "$site/.." && pwd)/old/ptxas),
 rm -r "$site/../old"
 package jax-cuda12-plugin 0.4.25 jax_cuda12_plugin/plugin.so
 package numba 0.60 numba/_helper.so
-snapshot compilers 2 -- "sorted(c) == sorted([\"CUDA 12.8's NVVM writes PTX 8.7, $reads\", \"$slower\"])"
+snapshot compilers 2 -- "sorted(c) == sorted([\"NVVM 12.8 writes PTX 8.7, $reads\", \"$slower\"])"
 program nvidia/cuda_nvcc/bin/ptxas 13.0
 compilers 2 -- "len([w for w in d['compilers'] if w['fails'] and w['name'] == 'ptxas']) == 1"
 remove
@@ -276,7 +276,7 @@ if ! is_wine; then
 	echo x >"$work/toolkit/lib64/libnvrtc.so.13"
 	echo x >"$work/toolkit/lib64/libnvrtc-builtins.so.13.3"
 	{ cat "$sample" && printf 'libnvrtc.so'; } >"$work/jit.so"
-	refused="CUDA 13.3's NVRTC writes PTX 9.3, $reads"
+	refused="NVRTC 13.3 writes PTX 9.3, $reads"
 	for place in CUDA_HOME LD_LIBRARY_PATH; do
 		(
 			if [[ $place == CUDA_HOME ]]; then export CUDA_HOME=$work/toolkit; else export LD_LIBRARY_PATH=$work/toolkit/lib64:$LD_LIBRARY_PATH; fi

@@ -80,7 +80,7 @@ out_has "        alpha 2.0: up to 1 module, "
 out_has "        newer 0.9: 1 file will fail"
 out_lacks empty
 out_has "  first start "
-out_has "Next    if a start takes long, compile the cold modules (programs may need none of them): jitwarm prime"
+out_has "Next    if a start takes long, compile the cold modules: jitwarm prime"
 run 1 status --json
 json '[(p["name"], p["version"]) for p in d["packages"]] == [("beta", "1.1"), ("alpha", "2.0"), ("newer", "0.9")]'
 json '[[(g["target"], g["warm"], g["cold"], g["failing"]) for g in p["gpus"]] for p in d["packages"]] == [[("sm_86", 0, 2, 0)], [("sm_86", 0, 1, 0)], [("sm_86", 0, 0, 1)]]'
@@ -158,7 +158,7 @@ if ! is_wine; then
 	mkdir -p "$work/root/sys/bus/pci/devices/$bus/power"
 	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
 	snapshot run 1 status
-	out_has "at $bus: not asked, because a GPU is asleep"
+	out_has "at $bus: asleep, so not asked"
 	out_has "        alpha 2.0: warm"
 	! state "$JITWARM_STATE" get devices >/dev/null || fail "the driver was asked"
 	# If the driver has to be asked, the GPU is woken, and a GPU that is awake is asked.

@@ -32,7 +32,7 @@ out_lacks "--apply"
 run 0 tune --json
 json 'd["in_force"] == {"path": d["in_force"]["path"], "limit_bytes": 2**30, "limit_set": False} and d["next_login"]["limit_bytes"] == 3 * 2**30 and d["next_login"]["limit_set"]'
 run "0|2" status
-out_has "        from the next login on; until then programs use $now, limit 1 GiB, the driver's default"
+out_has "        from the next login on; until then: $now, limit 1 GiB, the driver's default"
 run 0 doctor --no-probe "$sample"
 rm -rf "$now"
 run 0 prime --no-store "$sample"
@@ -90,10 +90,10 @@ out_has "In force   $now, "
 out_has "Next login $place/other, limit 3 GiB"
 snapshot run "0|2" status
 out_has "Cache   $place/other "
-out_has "        from the next login on; until then programs use $now, "
+out_has "        from the next login on; until then: $now, "
 out_has "Next    log out and in again; until then"
 snapshot run 1 doctor --no-probe "$sample"
-out_has "before-login: programs of this login use $now, and programs of the next login $place/other"
+out_has "before-login: this login uses $now, and the next one $place/other"
 CUDA_CACHE_PATH=$place/other run 0 doctor --no-probe "$sample"
 run 0 check "$sample"
 # They are useful if the process names that directory.
@@ -113,7 +113,7 @@ for each in 8G:4294967296 2G:2147483648; do
 	export CUDA_CACHE_MAXSIZE=${each%:*} number=${each#*:}
 	rm -rf "$now"
 	snapshot run "0|2" status
-	out_has "CUDA_CACHE_MAXSIZE=$CUDA_CACHE_MAXSIZE: the driver ignores units and reads "
+	out_has "CUDA_CACHE_MAXSIZE=$CUDA_CACHE_MAXSIZE: the driver reads "
 	out_has "write $number"
 	snapshot run 0 tune "$sample"
 	out_has "Should be  CUDA_CACHE_MAXSIZE=$number "

@@ -153,7 +153,7 @@ CUDA_CACHE_DISABLE=1 snapshot run 0 tune
 out_has "Next       unset the variable that is named above"
 CUDA_CACHE_PATH=/dev/null/cache snapshot run 0 tune
 out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
-err_has "/dev/null/cache: cannot be created, since /dev/null is not writable for this account"
+err_has "/dev/null/cache: cannot be created (/dev/null is not writable)"
 # root may write there, and yet no file can be made: each command says so.
 if [[ -d /proc/self ]] && ! is_wine; then
 	for impossible in /proc/x/deep /proc /sys/x; do
@@ -224,15 +224,15 @@ out_has "Next    see which versions of a package run on another GPU: jitwarm whi
 	snapshot run 0 tune --path "$work/cache"
 	out_has "Next       apply this setting for your account (--scope system: for all; --undo reverts it): jitwarm tune --apply --path $work/cache"
 	snapshot run 2 check "$sample"
-	err_has "a warm cache does not help here: HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
+	err_has "a warm cache does not help here: HOME is not set: the driver caches nothing; set HOME or CUDA_CACHE_PATH"
 	run 2 prime "$sample"
-	err_has "HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
+	err_has "HOME is not set: the driver caches nothing; set HOME or CUDA_CACHE_PATH"
 	CUDA_CACHE_PATH='' snapshot run 2 prime "$sample"
-	err_has "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory"
+	err_has "CUDA_CACHE_PATH is empty: the driver caches nothing"
 	CUDA_CACHE_PATH=some/where snapshot run "0|2" status
 	out_has "Next    name an absolute path: jitwarm tune --path DIR --apply"
 	CUDA_CACHE_PATH="$work/stdout/cache" snapshot run 2 prime "$sample"
-	err_has "is not writable for this account"
+	err_has "is not writable)"
 ) || exit 1
 
 # A real file system has little space and few inodes.

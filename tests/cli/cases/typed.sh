@@ -185,7 +185,7 @@ for typed in 222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compil
 	err_lacks "error 222"
 done
 snapshot run 0 doctor RuntimeError: no kernel image is available for execution on the device
-out_has "error: CUDA_ERROR_NO_BINARY_FOR_GPU (209): a library has neither machine code nor usable PTX for this GPU"
+out_has "error: CUDA_ERROR_NO_BINARY_FOR_GPU (209): a library has no code for this GPU"
 snapshot run 0 --json doctor "error 803"
 json 'd["findings"][0]["id"] == "error" and "803" in d["findings"][0]["evidence"] and "restart" in d["findings"][0]["fix"]'
 json 'd["verdict"] == "nothing" and d["probe"] == "not asked"'

@@ -10,7 +10,7 @@ out_has "– 2.8.0  "
 out_has "fail: no code for sm_61"
 out_has "         2.7.1 – "
 out_has "Newest that runs: pip install torch==2.14.1+cu126 --index-url https://download.pytorch.org/whl/cu126"
-out_lacks "PyTorch's own index has builds"
+out_lacks "PyTorch's index has other builds"
 out_has "jitwarm's list is of 20"
 out_has "newer releases: jitwarm which --target gtx1080 torch --ask"
 run 1 which --target rtx3070 --driver 550 torch
@@ -50,7 +50,7 @@ out_has "No release on PyPI runs on this GPU with driver 384.130 (CUDA 9.0) and 
 snapshot run 2 which --target gtx1080 --platform linux --json cuml-cu12
 json '"examined_from" not in d["answers"][0] and "unexamined" not in d["answers"][0]'
 snapshot run 1 which --target gtx1080 xgboost
-out_lacks "PyTorch's own index"
+out_lacks "PyTorch's index has other builds"
 
 # which prints at most ten rows; with --all, one for each release.
 snapshot run "0|1" which --target rtx3070 tensorflow
@@ -574,12 +574,12 @@ run 2 which --target gtx1080 --platform linux cuml-cu12
 out_has "fail: no code for sm_61"
 # An index of pip's own is named: its builds may differ from PyPI's.
 PIP_INDEX_URL=https://example.org/simple snapshot run 1 which --target gtx1080 --platform linux xgboost
-out_has "These answers are for PyPI. To ask the index in PIP_INDEX_URL, whose builds may differ, use --ask."
+out_has "These answers are for PyPI; --ask asks the index in PIP_INDEX_URL, whose builds may differ."
 run 1 which --target gtx1080 --platform linux xgboost
 out_lacks "PIP_INDEX_URL"
 # The other index is named once for a package, not for each GPU.
 run "0|1|2" which --target gtx1080,rtx4090 --platform linux xformers
-[[ $(grep -c "PyTorch's own index" "$out") == 1 ]] || fail "not once"
+[[ $(grep -c "PyTorch's index has other builds" "$out") == 1 ]] || fail "not once"
 # A release without a wheel for the platform splits no row, except with --all; the newest ones and the oldest ones have a row.
 run 1 which --target gtx1080 --platform linux xgboost
 out_has "  3.2.0 – 0.90   run"
