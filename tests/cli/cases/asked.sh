@@ -13,13 +13,10 @@ err_one_line
 err_has "frame==2.0: version 2.1 is installed in "
 for asked in "frame>=2" "frame==2.*" "frame==2.1,<3" "frame~=2.0"; do
 	snapshot run 3 check --target sm_86 "$asked"
-	err_has "$asked: no such file; the version of a package is written as in “torch==2.1”"
 done
 snapshot run 3 scan --target sm_86 fraem==2.1
-err_has "did you mean frame?"
 # A name with a comma is one package, so that its second half is not ignored in silence.
 snapshot run 3 scan --target sm_86 "frame,other"
-err_has "frame,other: "
 
 # Each command that takes packages also takes the environment that they are in.
 export VIRTUAL_ENV=$work/other
@@ -31,26 +28,20 @@ snapshot run 0 tune --environment "$work/env" frame
 snapshot run 0 run --environment "$work/env" --record "$work/recording.json" frame -- "$app"
 snapshot run 0 export --environment "$work/env" -o "$work/frame.jwpack" frame
 snapshot run 0 startup enable --print --environment "$work/env" frame
-out_has "$work/env"
 snapshot run 0 startup enable --print --environment "$work/env" frame==2.1
 is_wine || out_has "frame==2.1" # Wine's XML has it
 run 0 check --environment "$work/env" frame==2.1
 snapshot run 3 check --environment "$work/env" frame==3
 snapshot run 0 export --environment "$work/env" -o "$work/frame.jwpack" frame==2.1
 snapshot run 3 scan --target sm_86 --environment "$work/absent" frame
-err_one_line
 rm -r "$work/cache"
 
 # The first word of a two-word command is an error.
 snapshot run 64 cache
-err_has "“cache” needs a second word: list, verify, prune, clear; see “jitwarm cache --help”"
 snapshot run 64 startup on
-err_has "the second word is one of: enable, disable, status; see “jitwarm startup --help”"
 snapshot run 64 ahead --driver 555.58.02
-err_has "--driver: name the libcuda.so file of driver 555.58.02"
 snapshot run 3 ahead --driver ./none
 snapshot run 64 startup enabel
-err_has "no command is called “startup enabel”; the second word is one of: enable, disable, status"
 
 # A prime that has waited for another one says how it ended.
 rm -rf "$work/cache" "$work/gate"

@@ -7,7 +7,6 @@ cache=$work/cache
 rmdir "$cache"
 run 0 prime --quiet "$sample"
 snapshot run 0 cache verify --cache "$cache" --json
-json 'd["entries"] > 0 and d["damaged"] == 0 and d["next_insert"] == "adds"'
 full=$(find "$cache" -type f | wc -l)
 
 # A folder that is not a driver's cache is left as it is.
@@ -32,12 +31,10 @@ done
 # A file lies where the folder should be.
 : >"$work/file"
 CUDA_CACHE_PATH=$work/file snapshot run 2 prime "$sample"
-err_has "$work/file"
 [[ ! -s $work/file ]] || fail "the file was written"
 
 # The cache is switched off: prime cannot help.
 CUDA_CACHE_DISABLE=1 snapshot run 2 prime "$sample"
-err_has "CUDA_CACHE_DISABLE"
 
 if [[ $(id -u) != 0 ]]; then
 	mkdir "$work/locked" && chmod 0555 "$work/locked"
@@ -52,7 +49,6 @@ elif mkdir "$work/small" && mount -t tmpfs -o size=96k,mode=700 none "$work/smal
 	trap 'umount "$work/small"' EXIT
 	# The cache limit is too small: prime does not begin.
 	CUDA_CACHE_PATH=$work/small snapshot run 2 prime "$sample"
-	err_has "are free at $(native "$work/small"): free some space"
 	[[ -z $(find "$work/small" -type f) ]] || fail "something was written"
 	# The disk fills up during the run: jitwarm says what it could not insert, and the existing entries stay sound.
 	varies names '^small/' # how many entries fit depends on their order

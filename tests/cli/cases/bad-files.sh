@@ -10,13 +10,10 @@ gpu=(--target sm_86 --driver 550.163.01)
 for file in bad/*; do
 	snapshot run 3 scan "${gpu[@]}" "$file"
 	[[ $file == *.whl ]] || err_one_line
-	err_has "jitwarm: $file: "
 	run 3 scan "${gpu[@]}" --json --quiet "$file"
 	json 'd["schema"] in ("jitwarm.scan/1", "jitwarm.error/1")'
 done
 snapshot run 3 scan "${gpu[@]}" bad/sharing.whl
-err_one_line
-err_has "bad/sharing.whl: damaged or incomplete: download it again (two members share bytes)"
 # One bad file among good ones changes only the status.
 run 1 scan "${gpu[@]}" --json bad/cut.so odd/empty-container.fatbin
 json 'len(d["files"]) == 1 and d["files"][0]["containers"] == 1'
@@ -28,25 +25,17 @@ for file in odd/*; do
 done
 # The content of a damaged container is unknown; no driver can compile it.
 snapshot run 1 scan "${gpu[@]}" odd/huge-container.fatbin
-out_has "damaged"
 run 0 check "${gpu[@]}" odd/huge-container.fatbin
 run 1 scan "${gpu[@]}" --json odd/huge-container.fatbin
 json 'd["files"][0]["damaged"] == 1'
 
 snapshot run 3 scan "${gpu[@]}" missing.so
-err_one_line
-err_has "missing.so: no such file"
 snapshot run 64 scan "${gpu[@]}" ''
-err_one_line
 snapshot run 2 scan "${gpu[@]}" folder
-err_has "folder: none of its files could hold device code"
 if ! is_wine; then # Windows has no such symlinks, devices as files, or limits of memory
 	snapshot run 3 scan "${gpu[@]}" loop.so
-	err_one_line
 	for device in /dev/null /dev/zero /dev/stdin; do
 		snapshot run 3 scan "${gpu[@]}" $device
-		err_one_line
-		err_has "$device: "
 	done
 	if [[ $(id -u) != 0 ]]; then
 		: >"$work/unreadable.so" && chmod 0 "$work/unreadable.so"
@@ -61,10 +50,6 @@ if ! is_wine; then # Windows has no such symlinks, devices as files, or limits o
 		for _ in $(seq 25); do mkdir "$name" && cd "$name" || exit 1; done
 	) || fail "no deep folder"
 	snapshot run 1 scan "${gpu[@]}" --json deep
-	json 'len(d["files"]) == 1'
-	err_one_line
-	err_has "deep/000"
-	err_has "has paths of more than 4000 bytes: not searched"
 	rm -r deep
 	# An archive that expands to much more than the process's memory limit must not be kept in memory. (AddressSanitizer reserves all
 	# addresses; an emulator needs more than the limit for itself.)
@@ -88,7 +73,6 @@ if [[ $ended == 2 ]]; then
 	run 2 prime odd/random.so
 	err_one_line
 	snapshot run 2 prime --json odd/random.so
-	json 'd["schema"] == "jitwarm.error/1"'
 fi
 find . | sort | cmp -s - "$work/before" || fail "something was written"
 

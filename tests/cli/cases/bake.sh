@@ -8,7 +8,6 @@ cp "$cases/../../fuzz/corpus/bake_grow/pe" "$work/sample.dll"
 for what in "-n" "-o $work/windows"; do
 	# shellcheck disable=SC2086
 	snapshot run 2 bake $what "$work/sample.dll"
-	out_has "sample.dll: not baked: a Windows library, which bake does not change: on Windows, “jitwarm prime” fills the cache"
 done
 [[ ! -e $work/windows ]] || fail "written: $(ls "$work/windows")"
 ! is_wine || exit 0 # on Windows the sample framework is a Windows library
@@ -16,28 +15,20 @@ cp "$build/tests/framework/$name" "$work/$name"
 before=$(sha256sum <"$work/$name")
 
 snapshot run 64 bake "$work/$name"
-err_has "name the folder for the copies with -o DIR"
 snapshot run 64 bake --driver 550.163.01 -o "$work/out" "$work/$name"
-err_has "--driver is for another machine: name the GPU of that machine with --target"
 run 0 bake -n "$work/$name"
 out_has "7 pieces of code to bake"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "a dry run compiled"
 
 snapshot run 3 bake -o /proc/copies "$work/$name"
-err_has "/proc/copies: cannot hold the copies"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "it compiled first"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/loose.ptx"
 snapshot run 2 bake -n "$work/loose.ptx"
-out_has "loose.ptx: not baked: a loose module, without a fat binary for machine code"
 # --quiet hides no failure.
 snapshot run 2 bake -n --quiet "$work/loose.ptx"
-out_empty
-err_has "loose.ptx: not baked: a loose module, without a fat binary for machine code"
 
 # A name that leads to no file is left out, and the exit status says so.
 snapshot run 1 bake -n "$work/$name" "$work/no-such.so"
-out_has "7 pieces of code to bake"
-err_has "no-such.so: "
 : >"$work/plain.so"
 snapshot run 0 bake verify "$work/plain.so"
 run 1 bake verify "$work/plain.so" "$work/no-such.so"
@@ -46,7 +37,6 @@ err_has "no-such.so: "
 
 # bake never writes to the library itself.
 snapshot run 3 bake -o "$work" "$work/$name"
-out_has "the copy would overwrite the library itself"
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
 run '0|1' bake --json -o "$work/out/deep" "$work/$name"
 json 'len(d["files"]) == 1 and d["files"][0]["modules"] == 7 and d["files"][0]["linked"] == 1'
@@ -88,7 +78,6 @@ mkdir -p "$work/links/a" "$work/links/b"
 cp "$work/$name" "$work/links/a"
 cp "$work/$name" "$work/links/b"
 SIMDRIVER_FAULT=crash:cuLinkComplete snapshot run 1 bake -o "$work/died" "$work/$name"
-out_has "1 piece of code not linked, so each start may link such code: the process that loads the driver"
 SIMDRIVER_FAULT=crash:cuLinkComplete:once run 1 bake --json -o "$work/died" "$work/links/a/$name" "$work/links/b/$name"
 json 'sorted((one["linked"], one["unlinked"]) for one in d["files"]) == [(0, 1), (1, 0)]'
 json 'all(one["baked"] + one["no_room"] + one["unlinked"] == one["modules"] == 9 - 2 * one["linked"] for one in d["files"])'
@@ -97,25 +86,20 @@ json 'all(one["baked"] + one["no_room"] + one["unlinked"] == one["modules"] == 9
 # bake has prime's limits: a module that takes too long is given up, and none begins after the budget's end.
 rm -rf "$CUDA_CACHE_PATH"
 SIMDRIVER_FAULT=hang:.version JITWARM_MODULE_TIMEOUT=2s snapshot run 1 bake --json -j 1 --budget-time 1s -o "$work/late" "$work/$name"
-json 'd["files"][0]["uncompiled"] >= 7 and not d["files"][0]["baked"] and d["uncompiled"]'
 
 # A baked copy has nothing more to bake, except what had no space.
 snapshot run '0|1' bake --json -o "$work/again" "$work/out/deep/$name"
-json 'not d["files"] or d["files"][0]["modules"] <= 1'
 
 # NVIDIA's own libraries are left alone, also in archives.
 cp "$work/$name" "$work/libcublas.so.12"
 snapshot run 2 bake -o "$work/nvidia" "$work/libcublas.so.12"
-out_has "belongs to NVIDIA, whose licence forbids changes"
 [[ ! -e $work/nvidia/libcublas.so.12 ]] || fail "NVIDIA's library was copied"
 snapshot run '0|1' bake --i-may -o "$work/nvidia" "$work/libcublas.so.12"
 [[ -e $work/nvidia/libcublas.so.12 ]] || fail "--i-may does not bake"
 (cd "$work" && python3 -m zipfile -c archive.zip "$name")
 snapshot run 2 bake -o "$work/wheel" "$work/archive.zip"
-out_has "an archive: unpack it, and bake the libraries in it"
 echo text >"$work/text.so"
 snapshot run 0 bake -o "$work/text" "$work/text.so"
-out_has "nothing to bake"
 run 3 bake -o "$work/gone" "$work/no-such-file"
 
 # Two libraries of one name keep their folders.
@@ -130,7 +114,6 @@ mkdir -p "$work/over/x"
 cp "$work/$name" "$work/over"
 cp "$work/other/$name" "$work/over/x"
 snapshot run 3 bake -o "$work/over/x" "$work/over"
-out_has "the copy would overwrite another library that is to be baked: name another folder"
 cmp "$work/other/$name" "$work/over/x/$name" || fail "a library was overwritten"
 [[ -e $work/over/x/x/$name ]] || fail "the other one was not baked"
 # An earlier copy, which has nothing to bake, is replaced.
@@ -166,8 +149,6 @@ snapshot run '2|3' bake -o "$work/taken" "$work/$name"
 	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache-two
 	JITWARM=${JITWARM/ sm_86 / sm_90,sm_120 }
 	snapshot run '0|1' bake -o "$work/two" "$work/$name"
-	out_has "  sm_90: for driver 525 (CUDA 12.0) or newer, measured up to 555.58.02 (CUDA 12.5); programs fail with an older driver"
-	out_has "  sm_120: for driver 570 (CUDA 12.8) or newer; programs fail with an older driver"
 	[[ $(grep -c " or newer" "$out") == 2 ]] || fail "not a line for each GPU"
 	run '0|1' bake --json -o "$work/two" "$work/$name"
 	json '[(g["target"], g["from"]) for g in d["files"][0]["drivers"]] == [("sm_90", "525 (CUDA 12.0)"), ("sm_120", "570 (CUDA 12.8)")]'
@@ -201,7 +182,6 @@ snapshot run '2|3' bake -o "$work/taken" "$work/$name"
 	left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
 	# A later GPU of the same major version uses the remaining PTX, not this machine code.
 	snapshot run 0 scan --target sm_121 "$work/blackwell/$name"
-	out_has "modules to compile"
 	rm -r "$CUDA_CACHE_PATH"
 	cp "$build/tests/framework/$app" "$work/blackwell"
 	simulated "$work/blackwell/$app" >"$out" 2>"$err" || fail "the program ended with $?"

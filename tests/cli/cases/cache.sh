@@ -29,7 +29,7 @@ PYTHON
 
 cache=$work/cache
 first=$(entry "$cache" 1)
-second=$(entry "$cache" 2)
+entry "$cache" 2 >/dev/null
 dir=$(native "$cache")
 
 run 0 cache verify --cache "$dir"
@@ -42,17 +42,9 @@ json '[d[k] for k in ("entries", "sound", "damaged", "rows", "rows_without_file"
 json 'd["kinds"] == {"cuda": 2, "opencl": 0, "other": 0} and d["next_insert"] == "adds"'
 json 'd["bytes"] > 0'
 snapshot run 0 cache verify --cache "$dir" --quiet
-out_empty
 
 snapshot run 0 cache list --cache "$dir"
-out_has "$dir: 2 entries, "
-out_has "$first"
-out_has "$second"
-out_has "sm_86"
 snapshot run 0 cache list --cache "$dir" --json
-json 'd["schema"] == "jitwarm.cache-list/1"'
-json '[e["key"] for e in d["entries"]] == ["'"$first"'", "'"$second"'"]'
-json 'd["entries"][0]["form"] == "load" and d["entries"][0]["options"] == "-v "'
 
 # The directory has a damaged entry, a foreign file, and one row too few.
 printf x >>"$cache/index.bak"
@@ -67,7 +59,6 @@ out_has "Next: jitwarm cache verify --repair --cache $dir"
 # With this index, a driver would delete everything.
 rm "$cache/index"
 snapshot run 1 cache verify --cache "$dir" --json
-json 'd["next_insert"] == "wipes" and d["index"]["state"] == "missing" and d["files_without_row"] == 2'
 
 # A folder that is not a cache gives one line, and nothing is written.
 run 3 cache verify --cache "$(native "$work/missing")"
@@ -76,11 +67,9 @@ out_empty
 [[ ! -e $work/missing ]] || fail "the directory was made"
 printf x >"$work/file"
 snapshot run 64 cache verify --cache "$(native "$work/file")"
-err_one_line
 mkdir "$work/other"
 printf x >"$work/other/readme"
 snapshot run 3 cache verify --cache "$(native "$work/other")" --json
-json 'd["schema"] == "jitwarm.error/1"'
 run 64 cache verify "$dir"
 err_has "--cache"
 

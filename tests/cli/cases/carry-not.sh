@@ -8,7 +8,6 @@ driver_550
 run 0 prime "$sample" --no-store
 driver_535_309
 snapshot run 0 prime "$sample" --no-store --json
-json 'd["compiled"] == 8 and "carried_over" not in d'
 driver_555
 run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 8 and "carried_over" not in d'
@@ -29,7 +28,6 @@ entry=$(find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | head -1)
 printf x | dd of="$entry" bs=1 seek=$(($(stat -c %s "$entry") - 1)) conv=notrunc status=none
 driver_535_309
 snapshot run 0 prime "$sample" --no-store --json
-json 'd["compiled"] == 1 and d["carried_over"]["modules"] == 7'
 [[ -f $entry ]] || fail "the damaged entry is gone"
 
 # ---- entries of a driver that no table knows are carried over if jitwarm remembers the driver, else not
@@ -45,7 +43,6 @@ rm -rf "$work/state/drivers"
 state "$work/state" remove devices
 driver_is C 12020 'Mar  3 202107:08:09'
 snapshot run 0 prime "$sample" --no-store --json
-json 'd["compiled"] == 8 and "carried_over" not in d'
 
 varies names ^cache/ && varies json '^(evicted|used_bytes)$' && varies text "evicted to make space|sound, " # in the order of the workers
 # ---- the limit evicts the oldest entries, never the requested ones

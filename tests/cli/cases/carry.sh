@@ -9,8 +9,6 @@ driver_535_216
 run 0 prime "$sample" --no-store
 driver_535_309
 snapshot run 1 prime "$sample" --dry-run --no-store
-out_has "8 modules for sm_86 would be reused from driver 535.216.03 (CUDA 12.2), which has the same compiler as this driver."
-out_has "Cold: 8 of 8 modules; jitwarm restores 8 of them from earlier results."
 (cd "$work/cache" && find . -type f -exec sha256sum {} + | sort) >"$work/before"
 run 1 prime "$sample" --dry-run --no-store --json
 json 'd["cold"] == d["restored"] == d["carried_over"]["modules"] == 8'
@@ -36,7 +34,6 @@ json 'd["damaged"] == 0 and d["files_without_row"] == 0 and d["rows_without_file
 own=$(cd "$work/cache" && find . -path './?/?/*' -type f | sort)
 driver_550
 snapshot run 1 prime "$sample" --dry-run
-out_has "Why: 8 modules: the driver has changed from 535.309.01 to 550.200.01."
 out_lacks "carried over"
 run 0 prime "$sample" --json
 json 'd["compiled"] == 8 and d["restored"] == 0 and "carried_over" not in d'
@@ -58,8 +55,6 @@ app_compiles 0
 rm -rf "$work/cache"
 driver_is 551.61 12040 'Feb  7 202409:00:00'
 snapshot run 0 prime "$sample" --json
-json 'd["compiled"] == 0 and d["carried_over"]["modules"] == 8'
-json 'd["carried_over"]["groups"][0]["from"] == "store" and d["carried_over"]["groups"][0]["driver"] in ("550.163.01 (CUDA 12.4)", "550.200.01 (CUDA 12.4)", "551.61 (CUDA 12.4)")'
 app_compiles 0
 
 # ---- import: the same rule
@@ -68,7 +63,6 @@ driver_555
 run "0|2" status
 rm -rf "$work/cache"
 snapshot run 2 import --allow-unsigned "$work/550.jwpack"
-out_has "that driver has another CUDA version than this machine's, 550.200.01 (CUDA 12.5)"
 
 # ---- entries in use that make room for those carried over are counted, although nothing is compiled
 is_real && exit 0
@@ -80,4 +74,3 @@ size=$(rows "$work/cache") || exit 1
 driver_535_309
 run 0 prime --no-store "$work"/other?.ptx
 CUDA_CACHE_MAXSIZE=$((size + 100)) snapshot run 1 prime --no-store --json "$sample"
-json 'd["compiled"] == 0 and d["carried_over"]["modules"] == 8 and d["carried_over"]["evicted"] == 14 and d["cooled"] == 6'

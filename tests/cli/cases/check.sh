@@ -7,12 +7,8 @@ touch -d '2020-01-01 00:00:00' "$work"/lib/*.ptx
 gpu=(--target sm_86 --driver 550.163.01 --cache cache)
 
 snapshot run 64 check --target sm_86a --driver 550.163.01 lib
-err_one_line
-err_has "a GPU has no suffix"
 snapshot run 64 check --target sm_68 lib
-err_one_line
 snapshot run 64 check --target sm_86 --driver cu99 lib
-err_one_line
 
 run 1 check "${gpu[@]}" --json lib
 json 'd["schema"] == "jitwarm.check/1" and d["modules"] == d["cold"] == 2 and d["warm"] == 0 and d["names_known"]'
@@ -23,8 +19,6 @@ run 1 check "${gpu[@]}" lib
 out_has "sm_86 (RTX 30): 2 of 2 modules to compile"
 out_lacks "too new"
 snapshot run 1 check "${gpu[@]}" --quiet lib
-out_empty
-err_empty
 [[ ! -e cache/index ]] || fail "check wrote into the cache"
 
 # check notices new contents of the same length and modification time.
@@ -36,7 +30,6 @@ printf '\n' >>"$work/garbage"
 cp "$work/garbage" lib/b.ptx
 touch -d '2020-01-01 00:00:00' lib/b.ptx
 snapshot run "0|1" check "${gpu[@]}" --json lib
-json 'd["modules"] == 1'
 
 # A damaged inventory is ignored and rewritten.
 inventory=$(echo "$work"/state/inventory-*)
@@ -70,7 +63,6 @@ for driver in 12.4 550 550.1.2; do
 	run 0 scan --target sm_86 --driver $driver lib/a.ptx
 	out_has "1 module to compile"
 	snapshot run 2 make -n --target sm_86 --driver $driver -o cache/ lib/a.ptx
-	err_has "cannot tell which modules are warm"
 done
 # The limit that counts is that driver's.
 for each in 460.106.00:268435456 550.163.01:1073741824; do
@@ -79,13 +71,10 @@ for each in 460.106.00:268435456 550.163.01:1073741824; do
 	err_lacks CUDA_CACHE_MAXSIZE
 done
 CUDA_CACHE_MAXSIZE=1000 snapshot run 2 check --target sm_86 --driver 460.106.00 lib/a.ptx
-err_has "and the default cache limit of driver 460.106 (CUDA 11.2) is only 1000 B: set CUDA_CACHE_MAXSIZE=1073741824 on that machine, and here for “jitwarm make”"
 out_lacks "Next"
 snapshot run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
-err_has "cannot tell: jitwarm does not know the names of driver 550.1.2's cache entries; jitwarm knows the names for driver 535.309.01, 550.54.15, 550.163.01 and others (“--driver list” names all)"
 err_lacks "full version"
 snapshot run 64 check --driver list --target sm_86 lib/a.ptx
-err_has "jitwarm knows the drivers 418.39, 460.106.00, 470.256.02, "
 if ! is_wine; then # Wine always has a driver
 	run 2 check --target sm_86 lib/a.ptx
 	err_has "cannot tell which modules are warm: name the driver with its full version (--driver 550.163.01)"
@@ -107,7 +96,6 @@ out_has "sm_86 (RTX 30): 1 file will fail"
 out_lacks "nothing to compile"
 out_has "newer.ptx: will fail: no kernel image for sm_86"
 snapshot run 1 check "${gpu[@]}" lib/newer.ptx lib/a.ptx
-out_has "newer.ptx: will fail"
 
 # The machine code comes from a newer CUDA than the driver's, alone or before PTX. Another library of its folder that runs does not help. If
 # the code only lacks the GPU, a variant that runs does help.
@@ -146,7 +134,6 @@ run 2 check "${gpu[@]}" both/lib*
 out_has "libnew.so: will fail: a CUDA runtime that is newer than the driver for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 out_lacks "libold.so"
 snapshot run 2 check "${gpu[@]}" --json both/prog both
-json 'sorted(f["file"].split("/")[-1].split("\\")[-1] for f in d["failing"]) == ["libnew.so", "prog"]'
 rm both/libnew.so both/prog
 cp other/libother.so.1 both/libother.so
 run 2 check "${gpu[@]}" both
@@ -175,7 +162,6 @@ for command in check scan; do
 	out_has "no device code found"
 	# Nothing was judged.
 	snapshot run 2 $command "${gpu[@]:0:4}" bare
-	out_has "no device code found"
 done
 
 # The record of the GPUs names the driver's library. If that file is gone, the driver is asked for the GPUs again.

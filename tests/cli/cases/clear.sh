@@ -15,13 +15,8 @@ printf 'B%040d' 0 >"$cache/0/1/23456789abcdee"
 
 # Without a terminal, clear removes only with --yes.
 snapshot run 2 cache clear --cache "$dir"
-err_one_line
-err_has "“jitwarm cache clear --yes” removes 6 entries without asking"
 snapshot run 0 cache clear -n --cache "$dir"
-out_has ": 6 entries ("
-out_has ") would be removed"
 snapshot run 0 cache clear -n --yes --cache "$dir" --json
-json 'd["schema"] == "jitwarm.cache-clear/1" and d["dry_run"] and d["removed"] == 6 and d["left"] == 0'
 [[ $(count) == 6 ]] || fail "something was removed unasked"
 snapshot run 3 cache clear --yes --cache "$work/nowhere"
 mkdir "$work/other" && printf text >"$work/other/a-file"
@@ -56,10 +51,8 @@ fi
 run 0 cache verify --cache "$dir" --json
 json 'd["rows"] == 0 and d["next_insert"] == "adds" and d["foreign"] == 1'
 snapshot run 0 cache clear --cache "$dir"
-out_has ": nothing was removed"
 
 snapshot run "2|3" export -o "$work/none.jwpack" --cache "$dir"
-err_has "holds no module of a program: run “jitwarm prime” first"
 
 # If it is killed at any moment, the cache is sound, and the next call continues.
 for n in $(seq 60); do pack_entry "$work/all" "$n" "Apr  8 202512:10:18" 86; done
@@ -86,12 +79,9 @@ out_has "store: nothing was removed"
 run 0 prime --quiet "$sample"
 # The driver that is here is named by its release, however new it is.
 snapshot run 0 cache list
-is_wine && driver=551.61 || driver=550.200.01
-out_has "$driver  "
 out_lacks "built"
 printf mine >"$work/state/store/notes"
 snapshot run 2 store clear
-err_has "“jitwarm store clear --yes” removes 1 pack without asking"
 snapshot run 0 store clear -n
 out_has "store: 1 pack ("
 snapshot run 0 store list --json
@@ -100,13 +90,9 @@ json 'len(d["packs"]) == 1'
 name=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["packs"][0]["drivers"])' "$out")
 state "$work/state" put ahead '{"schema": "jitwarm.ahead/1", "next": "'"${name%% *}"'", "stored": 1}'
 snapshot run 0 store clear --yes --json
-json 'd["removed"] == 0 and d["left"] == 1'
 state "$work/state" remove ahead
 snapshot run 0 store clear --yes
-out_has "store: 1 pack ("
-out_has ") removed"
 [[ $(ls "$work/state/store") == $'lock\nnotes' ]] || fail "in the store: $(ls "$work/state/store")"
 run 0 check --quiet "$sample"
 snapshot run 0 cache clear --yes
 snapshot run 2 export -o "$work/none.jwpack" "$sample"
-err_has "holds nothing of what was named: run “jitwarm prime” first"

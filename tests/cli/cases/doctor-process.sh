@@ -9,7 +9,6 @@ if is_wine; then
 	err_one_line
 else
 	snapshot run 3 doctor --pid 99999999
-	err_has "there is no process"
 	env -u HOME CUDA_CACHE_DISABLE=1 CUDA_CACHE_PATH="$place/a \"b\"" CUDA_INJECTION64_PATH=/x sleep 60 &
 	victim=$!
 	await test -r "/proc/$victim/environ"
@@ -34,7 +33,6 @@ ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" +
 	victim=$!
 	await grep -q sleep "/proc/$victim/comm"
 	snapshot run "2|3" doctor --pid "$victim"
-	err_has "more than 256 variables"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
 	# doctor prints no command if it could not hold all variables of the process.
@@ -43,7 +41,6 @@ ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" +
 	victim=$!
 	await grep -q sleep "/proc/$victim/comm"
 	snapshot run 3 doctor --pid "$victim"
-	err_has "the variables of the process are too long for a command"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
 	# The process has ended and nobody waits for it, so it has nothing mapped.

@@ -14,12 +14,10 @@ CUDA_FORCE_PTX_JIT=1 app_compiles 8
 # This fault also makes the driver refuse the probe's tiny module, which is no second finding.
 CUDA_DISABLE_PTX_JIT=1 snapshot probed 1 jit-disabled "$sample"
 CUDA_DISABLE_PTX_JIT=1 CUDA_CACHE_PATH=$place/none snapshot run 1 check "$sample"
-err_has "CUDA_DISABLE_PTX_JIT=1: the driver compiles no PTX; a module that is not in its cache fails to load"
 CUDA_CACHE_MAX_SIZE=2147483648 snapshot found 1 misnamed "$sample"
 says_of misnamed fix CUDA_CACHE_MAXSIZE
 CUDA_CACHE_PATH='' snapshot found 2 "no-cache-path cold" "$sample"
 says_of cold fix "jitwarm bake"
-json '"command" in d["findings"][1] and d["findings"][1]["command"] == []'
 CUDA_CACHE_PATH=$place/readme found 1 cold "$sample"
 : >"$place/file"
 CUDA_CACHE_PATH=$place/file snapshot found 2 "cache-unwritable cold" "$sample"
@@ -63,6 +61,5 @@ if ! is_wine; then
 	CUDA_CACHE_DISABLE=1 found 2 cache-disabled "$sample"
 	says_of cache-disabled fix "grep -rns CUDA_CACHE_DISABLE /etc/environment"
 	CUDA_CACHE_DISABLE=1 snapshot run 2 doctor --fix --no-probe "$sample"
-	out_has "Fix     nothing was fixed: jitwarm cannot fix this itself; see below"
 	cmp "$HOME/.profile" "$place/profile" || fail "the profile was changed: $(cat "$HOME/.profile")"
 fi

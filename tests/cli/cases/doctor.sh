@@ -10,7 +10,6 @@ healthy "$sample"
 json 'd["probe"] == "hit" and d["warm"] == 8 and d["cold"] == 0'
 json '__import__("os").path.isfile(posix(d["probe_entry"]).removeprefix("Z:"))'
 snapshot found 0 "" "$sample"
-json 'd["probe"] == "not asked" and "probe_entry" not in d'
 CUDA_CACHE_MAXSIZE=2147483648 healthy "$sample"
 CUDA_CACHE_DISABLE=0 CUDA_FORCE_PTX_JIT=0 CUDA_FORCE_JIT=1 healthy "$sample"
 environment "$place/venv" 1.2
@@ -56,11 +55,8 @@ json 'd["findings"][0]["command"] == ["prime", d["findings"][0]["command"][1]] a
 app_compiles 8
 rm -rf "$place/cache"
 snapshot run 0 doctor --fix "$sample"
-out_has "Fix     jitwarm prime "
-out_has "$(basename "$sample")"
 app_compiles 0
 snapshot run 0 doctor --fix "$sample"
-out_has "Fix     nothing to fix"
 rm -rf "$place/cache"
 run 0 doctor --fix --json "$sample"
 json 'd["findings"] == [] and len(d["fixed"]) == 1 and "prime" in d["fixed"][0]'
@@ -80,7 +76,6 @@ PYTHON
 	await test -e "$place/held"
 	snapshot probed 1 probe-refused "$sample"
 	says_of probe-refused evidence "stored no entry"
-	json 'd["probe"] == "refused"'
 	found 0 "" "$sample"
 	kill "$holder"
 	wait "$holder" 2>/dev/null || true
@@ -91,7 +86,6 @@ fi
 fresh
 SIMDRIVER_FAULT=oom:jitwarm_probe snapshot probed 1 probe-failed "$place/plain/none.so"
 says_of probe-failed fix "free the GPU's memory"
-json 'd["probe"] == "failed"'
 # The driver's compiler is missing: this is the first finding; warm modules load without the compiler.
 if ! is_wine; then
 	mkdir -p "$place/bare/tests/simdriver/lib" && cp "$build/tests/simdriver/lib/libcuda.so.1" "$place/bare/tests/simdriver/lib"
@@ -110,7 +104,6 @@ if ! is_wine; then
 		err_has "jitwarm: the driver's compiler is missing (libnvidia-ptxjitcompiler.so.1)"
 		run 2 prime --cache "$place/other" "$sample"
 		snapshot run "0|2" status
-		out_has "Next    get the driver's compiler: jitwarm doctor"
 	) || exit 1
 fi
 SIMDRIVER_COMPUTE_MODE=2 snapshot probed 1 probe-failed "$place/plain/none.so"
@@ -145,8 +138,5 @@ CURES
 # ---- --report: a report that people paste in public
 fresh
 USER=alice snapshot run 1 doctor --report "$sample" --no-probe
-out_has '```text'
-out_has "GPU     "
-out_has "$(basename "$sample")"
 warm
 

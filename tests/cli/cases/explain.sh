@@ -15,7 +15,6 @@ out_has "8: never primed"
 out_has "Next: jitwarm prime $lib"
 with_simdriver sm_86,sm_90
 snapshot run 1 check --explain "$lib"
-out_has "8 for sm_86: never primed"
 with_simdriver sm_86
 run 0 prime "$lib"
 out_has "Why: 8 modules: never primed."
@@ -27,7 +26,6 @@ rm "$(entry 8)"
 snapshot run 1 check --explain --json "$lib"
 reasons '("damaged", 1), ("deleted", 1)'
 snapshot run 0 prime --json "$lib"
-json '"damaged" in d["why"] and "deleted" in d["why"] and d["compiled"] == 2'
 run 0 prime --json "$lib"
 json '"why" not in d'
 
@@ -63,7 +61,6 @@ open(sys.argv[1], "wb").write(data)
 PYTHON
 touch -d '2020-01-01' "$lib"
 snapshot run 1 check --explain --json "$lib"
-json 'sum(c["modules"] for c in d["causes"] if c["reason"] == "file") >= 1 and {c["reason"] for c in d["causes"]} == {"file"}'
 
 # Another driver runs: jitwarm remembers the former one.
 rm -rf "$work/cache" "$work/state"
@@ -71,7 +68,6 @@ SIMDRIVER_STAMP='Jun 25 202401:14:48' run 0 prime "$sample"
 rm -rf "$work/state/drivers"
 snapshot run 1 check --explain --json "$sample"
 reasons '("driver", 8)'
-json '"has changed from 555.58.02 to " in d["causes"][0]["text"]'
 run 1 prime --dry-run "$sample"
 out_has "Why: 8 modules: the driver has changed from 555.58.02 to"
 

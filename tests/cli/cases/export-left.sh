@@ -24,9 +24,7 @@ json 'd["entries"] == 1 and d["unsuited"] == d["not_cuda"] == 0'
 damaged=$(file 1) last=$(($(stat -c %s "$(file 1)") - 1))
 printf '\377' | dd of="$damaged" bs=1 seek=$last conv=notrunc status=none
 snapshot export_all 1 --json
-json 'd["entries"] == 3 and d["damaged"] == 1 and d["unreadable"] == 0'
 snapshot export_all 1
-out_has "left out: 1 entry damaged"
 
 # Nobody can read a folder in the place of an entry.
 unreadable=$(file 2)
@@ -37,7 +35,6 @@ rm "$damaged"
 export_all 1 --json
 json 'd["entries"] == 2 and d["damaged"] == 0 and d["unreadable"] == 1'
 snapshot export_all 1
-out_has "left out: 1 entry that this account cannot read"
 rmdir "$unreadable"
 
 # This account may not read an entry.

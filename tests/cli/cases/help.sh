@@ -24,10 +24,7 @@ while read -r command; do
 	# shellcheck disable=SC2086
 	snapshot run 0 $command --help --all
 	! grep -q "^Exit status: " "$out" || grep -q "^Exit status: " "$work/short" || fail "$command --help does not tell the exit status"
-	out_has "Usage: jitwarm $command"
-	out_has "--json"
 	out_has "-q, --quiet"
-	err_empty
 	cp "$out" "$work/first"
 	# shellcheck disable=SC2086
 	run 0 help --all $command

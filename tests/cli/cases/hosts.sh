@@ -75,11 +75,8 @@ for named in compiler-1.0-*.whl unpacked/compiler compiler; do
 	out_lacks "NVRTC"
 done
 snapshot run 2 scan --target sm_86 --driver 470 compiler-1.0-*.whl
-out_has "no code of its own, CUDA runtime 12)"
 snapshot run 0 scan --target sm_86 --driver 470 --json variants
-json 'd["totals"][0]["failing"] == 0'
 snapshot run 2 lint --driver 470 --gpus rtx30 compiler-1.0-*.whl
-out_has "will fail: its CUDA runtime requires driver 525 (CUDA 12.0) or newer"
 snapshot run 2 check --target sm_86 --driver 470 host.pyd
 run 0 check --target sm_86 --driver 535 host.pyd
 
@@ -88,5 +85,4 @@ for named in compiler kernelless; do
 	run 0 scan --target sm_86,sm_120 --json $named
 	json '[(t["driver_from"], t["fails_to"]) for t in d["totals"]] == [(525, 520), (570, 0)]'
 	snapshot run 0 scan --target sm_120 $named
-	out_has "this holds for driver 570 and newer ones"
 done

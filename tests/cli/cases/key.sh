@@ -8,29 +8,21 @@ dir=$(native "$cache") pack=$(native "$work/lab.jwpack") copy=$(native "$work/co
 public_of() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out"; }
 
 snapshot run 0 key list
-out_has "No keys"
 snapshot run 0 key generate --json
-json 'd["schema"] == "jitwarm.key/1" and d["keys"][0]["name"] == "default" and d["keys"][0]["trusted"]'
 ours=$(public_of)
 is_wine || [[ $(stat -c %a "$work/state/keys/default.key") == 600 ]] || fail "the secret key can be read by others"
 snapshot run 64 key generate
-err_has "already"
 snapshot run 64 key generate ../evil
 
 # The pack is unsigned, then signed, then changed.
 run 0 export --all --cache "$dir" -o "$pack"
 out_has "not signed: receivers need --allow-unsigned; --sign signs"
 snapshot run 3 import --as-is --cache "$copy" "$pack"
-err_has "the signature lab.jwpack.minisig is missing beside it: copy the signature, too, or add --allow-unsigned"
 run 3 import --as-is --dry-run --cache "$copy" "$pack"
 run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$pack"
 snapshot run 0 export --all --cache "$dir" -o "$pack" --sign
-out_has "signed with the key"
-out_has "copy both files: $pack and $pack.minisig"
 snapshot run 64 import --as-is --cache "$copy" "$pack.minisig"
-err_has "a signature: name the pack that belongs to the signature"
 snapshot run 64 import https://host.example/lab.jwpack
-err_has "an address, and import reads files: download the pack and its signature first"
 [[ -s $work/lab.jwpack.minisig ]] || fail "no signature beside the pack"
 run 0 import --as-is --dry-run --cache "$copy" "$pack"
 out_has "signed by “default”"
@@ -47,21 +39,17 @@ run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$(native "$work
 cp "$work/lab.jwpack.minisig" "$work/signature"
 sed -i 's/sm_86/sm_89/' "$work/lab.jwpack.minisig"
 snapshot run 3 import --as-is --allow-unsigned --cache "$copy" "$pack"
-err_has "the file or the signature was changed"
 cp "$work/signature" "$work/lab.jwpack.minisig"
 cp "$work/lab.jwpack" "$work/other.jwpack"
 cp "$work/signature" "$work/other.jwpack.minisig"
 snapshot run 0 import --as-is --dry-run --cache "$copy" "$(native "$work/other.jwpack")"
-err_has "lab.jwpack"
 [[ ! -e $work/copy ]] || fail "something was written"
 
 # Another key is trusted, and then no longer.
 snapshot run 0 key distrust default
 snapshot run 3 import --as-is --cache "$copy" "$pack"
-err_has "is not trusted on this machine"
 snapshot run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$pack"
 snapshot run 3 key trust "${ours%?}" lab
-err_has "not a public key in minisign's format"
 snapshot run 0 key trust "$ours" lab
 run 0 key list
 out_has "$ours"
@@ -93,7 +81,6 @@ err_has "jitwarm key distrust lab"
 snapshot run 0 import --as-is --cache "$copy" "$pack"
 snapshot run 0 key generate mine
 snapshot run 64 key trust "$ours" mine # nor does it replace this account's own key
-err_has "jitwarm key distrust mine"
 # A key, and the name of one, are not files of that name in the current folder.
 mkdir "$work/current" && cd "$work/current" || fail "no folder"
 typed=/
@@ -120,9 +107,7 @@ run 0 key trust "$ours" worn
 echo worn >"$work/state/trusted/worn.pub"
 snapshot run 0 key list
 grep -q "worn .*refused" "$out" || fail "not in the line of the key: $(cat "$out")"
-err_has "“worn” is not used: " "worn.pub: not a public key in minisign's format; correct or remove the file"
 snapshot run 0 key list --json
-json '[(k["id"], k["trusted"]) for k in d["keys"] if k.get("refused")] == [("", False)]'
 run 0 key trust "$ours" worn
 snapshot run 0 key list
 err_lacks "not used"

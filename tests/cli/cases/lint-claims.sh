@@ -68,28 +68,19 @@ for list in "8.0;9.0+PTX" "80-real;90" "-gencode arch=compute_80,code=sm_80 -gen
 	out_has "The library has the code of --arch-list: sm_80, sm_90, compute_90"
 done
 snapshot run 0 lint --arch-list 80-real --arch-list 90 liball.so
-out_has "sm_80, sm_90, compute_90"
 # Without --gpus, lint judges the GPUs of the list.
 run 0 lint --arch-list "8.0;9.0" --json liball.so
 json '[g["target"] for g in d["gpus"]] == ["sm_80", "sm_90"] and d["claims"] == [] and d["compared"] == 1 and d["labelled"] == 0'
 
 # All pieces of a library lack one architecture; the existing code shows how large it would be.
 snapshot run 1 lint --arch-list "8.0;9.0;12.0+PTX" liball.so
-out_has "liball.so: it lacks sm_120: none of its 3 pieces has it; build it with -gencode arch=compute_120,code=sm_120, which adds about 13.1 KiB"
-out_has "liball.so: it lacks compute_120"
 snapshot run 1 lint --arch-list "8.0;12.0" --json liball.so
-json '[(c["kind"], c["level"], c["code"], c["lacking"], c["pieces"], c["path"]) for c in d["claims"]] == [("missing", "error", "sm_120", 3, 3, "liball.so")]'
-json '12000 < d["claims"][0]["size_bytes"] < 14000'
 # One piece lacks it: reported only with --each, with its kernels.
 snapshot run 0 lint --arch-list "8.0;9.0" --gpus a100 libpart.so
 snapshot run 1 lint --arch-list "8.0;9.0" --gpus a100 --each libpart.so
-out_has "libpart.so: 1 of 4 pieces lacks sm_90 (kernels: app::gemm); build it with -gencode arch=compute_90,code=sm_90, which adds about 4."
 # PTX for one GPU alone does not count as PTX for newer ones.
 snapshot run 1 lint --arch-list "8.0;9.0+PTX" --gpus a100 libold.so
-out_has "libold.so: it lacks compute_90;"
-out_has "libold.so: GPUs newer than sm_90 have no code in it: it has no PTX that they can compile"
 snapshot run 0 lint --arch-list "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=compute_90a" --gpus a100 --json libold.so
-json '[(c["kind"], c["level"], c["code"]) for c in d["claims"]] == [("no-newer", "warning", "")]'
 
 # A failing program alone is 2. With anything that is 1, the status is 1.
 run 2 lint --gpus rtx20 libold.so
@@ -100,28 +91,19 @@ snapshot run 2 lint --gpus rtx20 libold.so part-1-py3-none-any.whl
 
 # In a wheel, members are named, loose files that are variants of each other count as one, and exempt members are left out and named.
 snapshot run 1 lint --arch-list "80-real;90" --gpus a100 p-1-py3-none-any.whl
-out_has "p-1-py3-none-any.whl: pkg/libold.so: it lacks sm_90"
 out_lacks "cubin: it lacks"
 snapshot run 0 lint --arch-list "80-real;90" --gpus a100 --except="libold.*" p-1-py3-none-any.whl
-out_has "p-1-py3-none-any.whl: pkg/libold.so: exempt by --except libold.*"
-out_has "All libraries have the code of --arch-list: sm_80, sm_90, compute_90"
 snapshot run 0 lint --gpus rtx20 --except="lib?ld.so" libold.so
-out_has "libold.so: exempt by --except lib?ld.so"
 snapshot run 0 lint --gpus h100 --except="*" --json libold.so
-json '[c["kind"] for c in d["claims"]] == ["exempt"] and d["findings"] == []'
 # Annotations name the file.
 snapshot run 1 lint --arch-list "8.0;9.0" --gpus a100 --format github p-1-py3-none-any.whl
-out_has "::error file=p-1-py3-none-any.whl,title=--arch-list::pkg/libold.so: it lacks sm_90"
 
 # These lists are invalid.
 run 64 lint --arch-list native liball.so
 err_has "“native” means the GPU of the machine that builds, which jitwarm does not know; name the architectures"
 snapshot run 64 lint --arch-list all-major liball.so
-err_has "“all-major” depends on the version of nvcc"
 snapshot run 64 lint --arch-list rtx4090 liball.so
-err_has "“rtx4090” is no architecture"
 snapshot run 64 lint --each liball.so
-err_has "--each needs a list of GPUs"
 
 # The cause is one line, and the cheapest cure comes first: PTX for one GPU alone should be PTX for all newer ones.
 run 2 lint --gpus rtx50 libold.so
@@ -130,7 +112,6 @@ out_has "Building compute_90 in place of compute_90a costs nothing"
 [[ $(grep -n "in place of" "$out" | cut -d: -f1) -lt $(grep -n "code=sm_120 avoids this" "$out" | cut -d: -f1) ]] || fail "not the cheapest first"
 out_has "avoids this on sm_120 (RTX 50); adds about 4."
 snapshot run 2 lint --gpus rtx50 --json libold.so
-json '[(c["target"], c["ptx"]) for c in d["codes"]] == [("sm_90a", True), ("sm_120", False)] and d["findings"][0]["cause"].startswith("its only PTX is compute_90a")'
 run 2 lint --gpus rtx20 liball.so
 out_has "its oldest code is for sm_80"
 run 0 lint --gpus rtx50 liball.so
@@ -138,25 +119,17 @@ out_has ", and saves under 0.1 s of a first start"
 
 # If the driver is older than the toolkit, more code of that toolkit avoids nothing, but within a major version it does.
 snapshot run 2 lint --gpus rtx30,h100,gtx1080 --driver 570 cuda13.so
-out_has "  sm_86, sm_90: will fail: toolkit 13.0 requires driver 580 (CUDA 13.0) or newer"
 out_lacks "needs driver"
 out_lacks "code=sm_86"
 out_lacks "code=sm_90"
-out_has "-gencode arch=compute_61,code=sm_61 avoids this on sm_61 (gtx1080); adds about "
-out_has "; needs CUDA 12.9 or older"
 snapshot run 2 lint --gpus rtx30 --driver 570 --format github cuda13.so
-out_has "::error file=cuda13.so,title=sm_86 (RTX 30)::1 file will fail; will fail: toolkit 13.0 requires driver 580 (CUDA 13.0) or newer"
 snapshot run 2 lint --gpus h100 --driver 570 cuda12.so
-out_has "sm_90 (H100): will fail: toolkit 12.9 requires driver 575 (CUDA 12.9) or newer"
-out_has "-gencode arch=compute_90,code=sm_90 avoids this on sm_90 (H100)"
 run 2 lint --gpus v100 --json cuda13.so
 json '[(c["target"], c["cuda"], c["last_cuda"]) for c in d["codes"]] == [("sm_70", 9000, 12090)]'
 
 # Each of two files has its annotation, with its own numbers.
 mkdir two && cp libold.so two/a.so && cp liball.so two/b.so
 snapshot run 2 lint --gpus rtx50 --format github two/a.so two/b.so
-out_has "::error file=two/a.so,title=sm_120 (RTX 50)::1 file will fail; avoided by -gencode arch=compute_120,code=sm_120; will fail"
-out_has "::warning file=two/b.so,title=sm_120 (RTX 50)::up to 3 modules"
 [[ $(wc -l <"$out") == 2 ]] || fail "not an annotation for each file"
 
 # The file is [tool.jitwarm.lint] of the working directory's pyproject.toml; the command line takes precedence.
@@ -175,15 +148,11 @@ gpus = ["a100"]
 max-start = '5s'
 TOML
 snapshot run 1 lint --json libpart.so libold.so
-json '[g["target"] for g in d["gpus"]] == ["sm_80"] and [(c["kind"], c["code"]) for c in d["claims"]] == [("some", "sm_90"), ("exempt", "")]'
 snapshot run 0 lint --arch-list 8.0 libpart.so
-out_has "The library has the code of --arch-list: sm_80"
 snapshot run 0 lint --gpus rtx30 --arch-list 80-real --max-start 0 libold.so libpart.so
-out_has "sm_86 (RTX 30)"
 for wrong in 'archs = "8.0"' 'each = "yes"' 'gpus = ["a100"' 'max-start = "soon"' 'arch-list = "native"'; do
 	printf '[tool.jitwarm.lint]\n%s\n' "$wrong" >pyproject.toml
 	snapshot run "3|64" lint libpart.so
-	err_one_line
 done
 printf '[tool.jitwarm.lint]\narchs = "8.0"\n' >pyproject.toml
 run 64 lint libpart.so
@@ -193,29 +162,21 @@ err_has "pyproject.toml, line 2: [tool.jitwarm.lint] has no “archs”; it has 
 cd "$work" || fail "cd"
 label() { cp p-1-py3-none-any.whl "p-1-py3-none-any-$1.whl" && printf 'p-1-py3-none-any-%s.whl' "$1"; }
 snapshot run 0 lint --except "libold.*" "$(label cu129_sm90)"
-out_has "All libraries fit the label in their wheel's name"
-out_has "sm_90 (H100)"
 out_lacks "RTX"
 out_lacks "newer than"
 snapshot run 1 lint --gpus a100 "$(label cu129_sm_90_sm120)"
-out_has "p-1-py3-none-any-cu129_sm_90_sm120.whl: pkg/liball.so: the wheel's label is “cu129_sm_90_sm120”, but it lacks sm_120: none of its 3 pieces has it; build it with -gencode arch=compute_120,code=sm_120"
-out_has "pkg/libold.so: the wheel's label is “cu129_sm_90_sm120”, but it lacks sm_90"
 out_lacks "newer than"
 snapshot run 1 lint --gpus a100 --each --except "libold.*" --json "$(label sm90)"
-json '[(c["kind"], c["code"], c.get("label")) for c in d["claims"]] == [("some", "sm_90", "sm90"), ("exempt", "", None)] and d["labelled"] == 3 and d["compared"] == 0'
 # Together with --arch-list each has its own lines
 run 1 lint --gpus a100 --arch-list "8.0" --except "libold.*" --json "$(label sm80_sm120)"
 json '{(c["code"], c.get("label")) for c in d["claims"] if c["level"] == "error"} == {("sm_120", "sm80_sm120")}'
 snapshot run 1 lint --gpus a100 --arch-list "9.0" --json "$(label sm90_sm120)"
-json '[(c["kind"], c["code"], c.get("label")) for c in d["claims"] if c["member"] == "pkg/libold.so"] == [("missing", "sm_90", None), ("missing", "sm_120", "sm90_sm120"), ("no-newer", "", None)]'
-json '[c["why"] for c in d["claims"] if c["kind"] == "no-newer"][0].startswith("GPUs newer than sm_90 have")'
 # Each of several wheels has its own label; without --gpus, all of them name GPUs, or those on sale are judged
 run 1 lint --json --except "libold.*" "$(label cu129_sm90)" "$(label sm120)"
 json '[g["target"] for g in d["gpus"]] == ["sm_90", "sm_120"] and {c["path"] for c in d["claims"] if c["level"] == "error"} == {"p-1-py3-none-any-sm120.whl"}'
 run 1 lint --json "$(label cu129_sm90)" libold.so
 json '"sm_75" in [g["target"] for g in d["gpus"]]'
 snapshot run 1 lint --gpus a100 libold.so "$(label cu118)"
-out_has "p-1-py3-none-any-cu118.whl: pkg/liball.so: the wheel's label is “cu118”, but"
 run 64 lint --each "$(label cu118)"
 err_has "--each needs a list of GPUs: add --arch-list, or name a wheel whose label names GPUs"
 # The code's CUDA version: these cubins say 12.4
@@ -226,14 +187,11 @@ done
 run 1 lint --gpus a100 "$(label cu118)"
 out_has "the wheel's label is “cu118”, but CUDA 12.4 compiled it, so it may need a newer driver; build it with CUDA 11.8, or change the label"
 snapshot run 1 lint --gpus a100 --format github "p-1-py3-none-any-cu118.whl"
-out_has "::error file=p-1-py3-none-any-cu118.whl,title=variant label::"
 # The newest piece decides, also by the ISA of its PTX; a linked runtime has to be of the label's major version
 for name in m t; do
 	snapshot run 1 lint --gpus a100 $name-1-py3-none-any-cu128.whl
-	out_has "the wheel's label is “cu128”, but CUDA 12.9 compiled it"
 done
 snapshot run 1 lint --gpus a100 r-1-py3-none-any-cu130.whl
-out_has "the wheel's label is “cu130”, but it links the CUDA runtime 12, which is not installed with CUDA 13; build it with CUDA 13, or change the label"
 cp r-1-py3-none-any-cu130.whl r-1-py3-none-any-cu129.whl
 snapshot run 0 lint --gpus a100 r-1-py3-none-any-cu129.whl
 # Labels without a known word are no error
@@ -249,11 +207,8 @@ released() { cp two/a.so onnxruntime/capi/libonnxruntime_providers_cuda.so && py
 mkdir -p onnxruntime/capi
 released onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl
 snapshot run 2 lint --gpus rtx20,rtx50 onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl
-out_has "onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl: 1.22.0 ran on sm_120 (RTX 50) after compiling up to 147 modules; this wheel fails"
 snapshot run 2 lint --gpus rtx20,rtx50 --json onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl
-json '[(b["target"], b["kind"], b["release"]["version"], b["release"]["answer"], b["release"]["modules"]) for b in d["before"] if b["target"] == "sm_120"] == [("sm_120", "fails", "1.22.0", "compiles", 147)]'
 snapshot run 2 lint --gpus rtx50 --format github onnxruntime_gpu-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl
-out_has "; 1.22.0 ran on sm_120 (RTX 50) after compiling up to 147 modules; this wheel fails"
 # No release before it, no list for the platform or the package: no comparison
 for name in onnxruntime_gpu-0.1-cp312-cp312-manylinux_2_27_x86_64.whl onnxruntime_gpu-1.23.0-cp312-cp312-macosx_14_0_arm64.whl mine-1.23.0-cp312-cp312-manylinux_2_27_x86_64.whl; do
 	released "$name"
@@ -268,31 +223,21 @@ json 'd["before"] == []'
 # The nearest release that was examined counts, on each GPU alone; GPUs with the same answer share a line
 linux=cp312-cp312-manylinux_2_27_x86_64.whl ort=onnxruntime_gpu
 snapshot run 2 lint --gpus rtx20,rtx50,rtx30,h100 $ort-1.24.4-$linux
-out_has "$ort-1.24.4-$linux: 1.23.2 ran on sm_75 (RTX 20), sm_86 (RTX 30); this wheel fails"
-out_has "$ort-1.24.4-$linux: 1.23.2 ran on sm_120 (RTX 50) after compiling up to 151 modules; this wheel fails"
 [[ $(grep -c " ran on " "$out") == 2 ]] || fail "not two lines"
 snapshot run 2 lint --gpus rtx20,rtx30 torch-2.12.0-$linux
-out_has "2.11.0 ran on sm_75 (RTX 20), sm_86 (RTX 30); this wheel fails"
 snapshot run 2 lint --gpus b200,rtx50 vllm-0.33.0-$linux
-out_has "0.32.0 ran on sm_100 (B200); this wheel fails"
 # Each wheel is compared alone
 snapshot run 2 lint --gpus rtx30 --json xgboost-3.2.0-$linux $ort-1.24.4-$linux
-json '[(b["path"], b["release"]["version"]) for b in d["before"]] == [("'$ort-1.24.4-$linux'", "1.23.2")]'
 snapshot run 2 lint --gpus rtx30 xgboost-3.3.0-$linux $ort-1.24.4-$linux
-out_has "xgboost-3.3.0-$linux: 3.2.0 ran on sm_86 (RTX 30); this wheel fails"
-out_has "$ort-1.24.4-$linux: 1.23.2 ran on sm_86 (RTX 30); this wheel fails"
 snapshot run 2 lint --gpus rtx30,rtx20 --format github xgboost-3.3.0-$linux $ort-1.24.4-$linux
 [[ $(grep -c " ran on .* ran on " "$out") == 0 && $(grep -c " ran on " "$out") == 4 ]] || fail "not one comparison in each annotation"
 # Compiling is worse than running, from a second for all libraries on; failing is no worse than failing, nor compiling than compiling
 run 2 lint --gpus rtx20,h100,rtx50 --json $ort-1.25.0-$linux
 json '[(b["target"], b["kind"]) for b in d["before"]] == [("sm_75", "fails"), ("sm_90", "compiles")]'
 snapshot run 2 lint --gpus rtx20,h100,rtx50 $ort-1.25.0-$linux
-out_has "1.24.4 ran on sm_75 (RTX 20); this wheel fails"
-out_has "1.24.4 ran on sm_90 (H100); this wheel has modules to compile"
 run 0 lint --gpus h100 --json $ort-1.25.1-$linux
 json 'd["before"] == [] and d["findings"][0]["start_seconds"]["likely"] > 0.5'
 run 2 lint --gpus rtx50 --json $ort-1.23.2-$linux
 json 'd["before"] == []'
 # Kernels for the GPUs of one family are no part that fails
 snapshot run 0 lint --gpus rtx30 --json xgboost-3.4.1-$linux
-json '[(f["kind"], f["level"]) for f in d["findings"]] == [("lacks", "note")] and d["before"] == []'

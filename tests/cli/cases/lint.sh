@@ -16,8 +16,6 @@ out_lacks "arch=compute_89"
 snapshot run 0 lint --gpus rtx30..rtx50 --max-start 5s "$package"
 out_has "within 5.0 s"
 snapshot run 0 lint --gpus b200 --driver 580 "$package"
-out_has "sm_100 (B200)"
-out_has "needs CUDA 12.8 or newer" # there is no CUDA 12.7
 
 run 1 lint --gpus rtx30..rtx40 --max-start 0 --json "$package"
 json 'd["schema"] == "jitwarm.lint/1"'
@@ -38,7 +36,6 @@ json 'd["gpus"][0]["failing"] == 1 and d["gpus"][0]["level"] == "error"'
 
 # Each annotation is one line for a GPU; characters that would end the line or a property are escaped.
 snapshot run 1 lint --gpus rtx30 --max-start 0 --format github "$package"
-out_has "a%2C b%25.ptx,title=sm_86 (RTX 30)::1 module to compile"
 out_has "over the bound of 0.0 s; avoided by -gencode arch=compute_86,code=sm_86"
 [[ $(wc -l <"$out") == 1 && $(head -c 13 "$out") == "::error file=" ]] || fail "not one annotation"
 run 0 lint --gpus rtx30 --format github "$package"
@@ -54,7 +51,6 @@ cd "$work" || fail "cd"
 run 2 lint --gpus rtx20 --json "p-1-py3-none-any.whl" lib
 json '[(f["kind"], posix(f["path"]).split("/")[-1], f.get("member")) for f in d["findings"]] == [("fails", "p-1-py3-none-any.whl", "pkg/a.ptx"), ("fails", "a, b%.ptx", None)]'
 snapshot run 2 lint --gpus rtx20 --format github "p-1-py3-none-any.whl"
-out_has "::error file=p-1-py3-none-any.whl,title="
 
 # A failure on a GPU does not hide that the other modules exceed the bound there.
 mkdir "$work/newer" && ptx sm_90 >"$work/newer/c.ptx"
@@ -63,13 +59,10 @@ run 1 lint --gpus rtx30 --max-start 0 lib newer
 out_has "  fails  "
 # The annotation names the file that fails, not the first file.
 snapshot run 2 lint --gpus rtx30 --format github lib newer
-out_has "::error file=newer/c.ptx,"
 
 # PTX for one GPU alone may use what nvcc allows only with that suffix.
 mkdir "$work/exclusive" && ptx sm_90a >"$work/exclusive/d.ptx"
 snapshot run 0 lint --gpus h100 --max-start 1m lib exclusive
-out_has "-gencode arch=compute_90a,code=sm_90a avoids this on sm_90 (H100); adds"
-out_has "needs CUDA 12.0 or newer"
 run 0 lint --gpus h100 --json lib
 json '[c["target"] for c in d["codes"]] == ["sm_90"]'
 
@@ -81,14 +74,11 @@ PYTHON
 run 1 lint --gpus rtx30 --max-start 1m lib damaged.fatbin
 err_has "damaged.fatbin: damaged device code"
 snapshot run 1 lint --gpus rtx30 --max-start 1m --json lib damaged.fatbin
-json 'd["damaged"] == 1 and len(d["troubles"]) == 1'
 snapshot run 1 lint --gpus rtx30 --max-start 1m --format github lib damaged.fatbin absent.whl
-out_has "::error title=jitwarm::" "damaged.fatbin: damaged device code" "absent.whl"
 
 # One file has no code, one is missing, one is damaged.
 printf 'no code\n' >"$work/plain.txt"
 snapshot run 64 lint --max-start 1s "$work/plain.txt"
-err_has "plain.txt: a text"
 mv "$work/plain.txt" "$work/plain.so"
 run 0 lint --max-start 1s "$work/plain.so"
 out_has "no device code found"
@@ -113,7 +103,6 @@ for name, data in {"a.fatbin": fatbin.container(), "b.ptx": text, "c.so": fatbin
 PYTHON
 for file in empty/* empty; do
 	snapshot run 0 lint "$file"
-	out_has "no kernels found: no CUDA program can use the device code in these files"
 	[[ $(wc -l <"$out") == 1 ]] || fail "more than that"
 	run 0 lint --json "$file" # a second time from what was remembered
 	json 'd["codes"] == [] and d["images"] > 0 and {g["level"] for g in d["gpus"]} == {"note"}'
@@ -126,16 +115,12 @@ out_has "-gencode arch=compute_86"
 
 # wrong usage
 snapshot run 64 lint
-err_has "name a wheel"
 snapshot run 64 lint --format xml lib
-err_has "not “xml”"
 run 64 lint --format json lib
 err_has "--format: it takes github, not “json”"
 snapshot run 64 lint --format github --json lib
 snapshot run 64 lint --gpus rtx50..rtx20 lib
-err_has "ends before it begins"
 snapshot run 64 lint --max-start soon lib
-err_one_line
 run 2 lint --gpus rtx50 --driver 470 lib
 err_has "does not run sm_120"
 
@@ -144,7 +129,6 @@ err_has "does not run sm_120"
 ! is_wine || exit 0
 mkdir "$work/lines" && ptx sm_80 >"$work/lines/"$'a\nb.ptx'
 snapshot run 0 lint --gpus rtx30 --format github "$work/lines"
-out_has "/a%0Ab.ptx,title="
 export GITHUB_ACTION_PATH=$cases/../../..
 action=$(sed -n "s/^ *run: '\(.*\)'$/\1/p" "$GITHUB_ACTION_PATH/action.yml")
 for name in PATHS GPUS ARCH_LIST MAX_START DRIVER JITWARM; do
@@ -199,12 +183,8 @@ err_empty
 out_has "sm_90 (H100)"
 out_lacks "sm_120"
 snapshot run 2 lint --driver 550 --gpus rtx30,rtx50 --json "$work/sm_70.ptx"
-json '[(r["target"], r["needs"][:3]) for r in d["refused"]] == [("sm_120", "570")] and [g["target"] for g in d["gpus"]] == ["sm_86"]'
 snapshot run 2 lint --driver 550 --gpus rtx30,rtx50 "$work/sm_70.ptx"
-err_has "driver 550 (CUDA 12.4) does not run sm_120"
-out_has "sm_86 (RTX 30)"
 snapshot run 0 lint "$work/sm_70.ptx"
-out_has "  sm_75 to sm_120: 1 module to compile"
 python3 - "$cases/../../framework" >"$work/some.fatbin" <<'PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -213,6 +193,5 @@ text = fatbin.ptx_payload(b".version 7.0\n.target sm_70\n.address_size 64\n.visi
 sys.stdout.buffer.write(fatbin.container(fatbin.entry(fatbin.CUBIN, 86, fatbin.old_cubin(86, "k", 64)), fatbin.entry(fatbin.PTX, 70, text, isa=(7, 0))))
 PYTHON
 snapshot run 0 lint --gpus rtx20,a100,rtx30,h100 "$work/some.fatbin"
-out_has "  sm_75, sm_80, sm_90: 1 module to compile"
 run 64 lint --format github --json "$work/sm_70.ptx"
 err_has "--format github and --json cannot be combined: choose one"

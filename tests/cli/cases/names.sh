@@ -51,8 +51,6 @@ each 0 bake verify
 # A library that cannot be read gives one line, and the others are verified.
 snapshot run 1 bake verify --json "$place/cut.so" "${libraries[@]}"
 harmless
-json 'len(d["files"]) == 11 and [f["path"][-6:] for f in d["files"] if f.get("failed")] == ["cut.so"]'
-json 'sum(f["containers"] > 0 and not f["entries"] for f in d["files"]) == 10'
 run 1 bake verify "$place/cut.so" "${libraries[@]}"
 err_has "$place/cut.so: "
 run 3 bake verify "$place/cut.so"

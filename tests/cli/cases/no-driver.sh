@@ -11,7 +11,6 @@ run 64 prime --allow-unsigned "$work"
 # The command that which names without a GPU has an answer.
 for asked in "--platform windows torch" "--json --driver 550 torch==2.7.1"; do
 	snapshot run 64 which $asked
-	err_has "; name the GPU that the answer is for, for example: “jitwarm which --target rtx4090 "
 	command=$(sed -n 's/.*for example: “jitwarm \(.*\)”; see.*/\1/p' "$err")
 	snapshot run "0|1|2" $command
 done
@@ -28,7 +27,6 @@ err_has "no program can use a GPU here: no NVIDIA driver: "
 	run 1 find --target sm_86 "$work/place"
 	out_has "up to 8 modules"
 	snapshot run 2 find --target sm_86 --driver 12.4 "$work/place"
-	err_has "“jitwarm check” says why"
 ) || exit 1
 
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 snapshot run 2 status
@@ -47,7 +45,6 @@ out_has "here, “jitwarm which --target rtx4090 torch” names versions that ru
 run 2 doctor -e "$work/coded"
 out_has "here, “jitwarm scan --target rtx4090 --environment $work/coded” shows what it would compile"
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 snapshot run 2 status -e "$work/coded"
-out_has "see what it would compile: jitwarm scan --target sm_86 --environment $work/coded"
 # Each example names the GPU that is here and a driver that runs it, and no other GPU.
 : >"$work/x.so"
 for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx4090:550.163.01; do
@@ -60,9 +57,7 @@ for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx
 	err_has "jitwarm make --target $gpu --driver $driver"
 	err_has "jitwarm bake --target $gpu "
 	snapshot run 2 check "$work/x.so"
-	err_has "“--target $gpu --driver $driver"
 	snapshot run 0 tune
-	err_has "“jitwarm scan --target $gpu”"
 done
 # Without a name, the advice names the environment, not a package that may be missing.
 snapshot run 2 doctor
@@ -87,7 +82,5 @@ pack_entry "$work/made" 1 "Apr  8 202512:10:18" 86
 run 0 export --all --cache "$work/made" -o "$work/a.jwpack"
 # Only root makes an index that all accounts may write to.
 differs_for ACCOUNT snapshot run 0 import --allow-unsigned --cache "$work/other" "$work/a.jwpack"
-err_has "no driver is installed: the imported entries keep the drivers that made them"
 mkdir "$work/unknown" && printf 'no driver' >"$work/unknown/libcuda.so.1"
 LD_LIBRARY_PATH=$work/unknown differs_for ACCOUNT snapshot run 0 import --allow-unsigned --cache "$work/another" "$work/a.jwpack"
-err_has "jitwarm does not know the names of this driver's entries: the imported entries keep the drivers that made them"

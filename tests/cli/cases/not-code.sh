@@ -24,7 +24,6 @@ refused() { # FILE TEXT
 	done
 }
 snapshot refused train.py "a Python script"
-err_has "jitwarm run -- python3"
 snapshot refused train "a Python script"
 snapshot refused a.c "a text"
 snapshot refused a.cu "CUDA C source, which only “jitwarm prime” compiles"
@@ -37,12 +36,10 @@ done
 snapshot refused empty "empty"
 snapshot refused model.bin "not a kind of file that holds device code"
 snapshot refused foo.tar.gz "compressed by gzip"
-err_has "name the wheel"
 snapshot refused foo.tar.bz2 "compressed by bzip2"
 snapshot refused foo.tar.xz "compressed by xz"
 # Beside a judged file, a part is left; a folder is searched only for files that may hold code.
 snapshot run 1 lint --gpus rtx30 lib/a.ptx train.py
-err_has "train.py: a Python script"
 cp train.py a.cu lib
 run 0 lint --gpus rtx30 lib
 out_has "a.ptx"
@@ -63,7 +60,6 @@ done
 for each in torch-2.9.0-cp312-cp312-manylinux_2_28_aarch64.whl flash_attn-2.8.3-cp312-cp312-win_amd64.whl thing-1.0+cpu-py3-none-any.whl; do
 	cp pure-1-py3-none-any.whl "$each"
 	snapshot run 0 check --target sm_86 --driver 550.163.01 "$each"
-	out_has "$each: a CPU build without device code"
 	out_lacks "no device code found"
 done
 
@@ -80,13 +76,10 @@ out_has "a CPU build without device code; for device code, use faiss-gpu"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >k.ptx
 head -c 20 pure-1-py3-none-any.whl >torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
 snapshot run 1 scan --target sm_86 k.ptx faiss_cpu-1.8-cp312-cp312-manylinux_2_28_x86_64.whl torch-2.9.1-cp312-cp312-manylinux_2_28_aarch64.whl
-out_has "k.ptx ("
 [[ $(grep -c "a CPU build without device code; for device code, use faiss-gpu$" "$out") == 1 ]] || fail "nothing of the second file"
 out_lacks "torch-2.9.1"
-err_has "torch-2.9.1"
 # A URL is not a file.
 snapshot run 3 scan --target sm_86 https://localhost/torch-2.9.0-cp312-none-any.whl
-err_has "an address: download the file first, or “jitwarm scan --index NAME”"
 
 # The message names the environment without device code.
 empty_environment "$work/env"
@@ -156,13 +149,10 @@ out_has "no device code found in the virtual environment"
 			[[ $command == scan ]] || { run 2 $command --json && json 'd["verdict"] == "nothing"'; }
 		done
 		snapshot run 0 doctor
-		out_has "no device code found in the virtual environment"
-		out_has "GPU, driver, cache and settings: all is well"
 		run 0 status
 		out_has ": no package with device code"
 		snapshot run 2 -e "$VIRTUAL_ENV"
 		CUDA_CACHE_MAXSIZE=1000 snapshot run 1 doctor
-		out_has "limit-small"
 		out_lacks "all is well"
 	done
 ) || exit 1
@@ -178,8 +168,6 @@ fi
 mkdir "$site/faiss_gpu_cu12-1.9.0.dist-info"
 printf 'Name: faiss-gpu-cu12\nVersion: 1.9.0\n' >"$site/faiss_gpu_cu12-1.9.0.dist-info/METADATA"
 snapshot run 3 scan --target sm_86 nothing.whl
-err_has "no such file, and no such package"
-err_has "which has torch, numba, faiss-gpu-cu12"
 err_lacks "--index"
 # A removed environment is still the active one: the message explains why another is used.
 is_wine || VIRTUAL_ENV=$work/gone snapshot run 3 check --target sm_86 --driver 550.163.01 frame

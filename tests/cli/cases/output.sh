@@ -21,7 +21,6 @@ if ! is_wine; then
 		err_has 'no command is called "stauts" (did you mean "status"?); see "jitwarm --help"'
 		LC_ALL=$locale LC_CTYPE='' LANG='' snapshot run 0 export --help
 		ascii "$out"
-		out_has '"jitwarm import"'
 	done
 	printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/k.ptx"
 	LC_ALL=C snapshot run "1|2" lint --gpus sm_86 "$work/k.ptx"

@@ -8,19 +8,14 @@ mkfifo pipe
 mkdir folder
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
 for to in pipe folder socket /dev/null; do
-	kind=$(stat -c %F $to) why="is not a regular file: not replaced"
-	[[ $to != folder ]] || why="Is a directory"
+	kind=$(stat -c %F $to)
 	snapshot run "3|64" export -o $to
-	err_has "$to: $why"
 	snapshot run "3|64" prime "$sample" --json-log $to
-	err_has "$to: $why"
 	snapshot run "3|64" run --record $to -- true
-	err_has "$to: $why"
 	[[ $(stat -c %F $to) == "$kind" ]] || fail "$to is a $(stat -c %F $to) now"
 done
 
 # Keys are kept only in files.
 mkfifo "${JITWARM_STATE:?}/keys/second.pub"
 snapshot run 3 key generate second
-err_has "second.pub: is not a regular file: not replaced"
 [[ -p $JITWARM_STATE/keys/second.pub ]] || fail "a pipe was replaced by a key"

@@ -32,18 +32,15 @@ pack_entry "$work/zeros" 40000 "Apr  8 202512:10:18" 86
 snapshot run 0 export --all --cache "$work/zeros" -o "$work/zeros.jwpack"
 (($(stat -c %s "$work/zeros.jwpack") < 3000)) || fail "zeros take much room: nothing is tested here"
 differs_for ACCOUNT snapshot run 0 import --allow-unsigned --as-is --cache "$work/zeros-back" "$work/zeros.jwpack"
-out_has "1 entry added"
 
 # The import fills a new directory; a second one adds nothing.
 snapshot run 0 import --allow-unsigned --as-is --cache "$copy" --dry-run "$pack"
-out_has "nothing was written"
 [[ ! -e $work/copy ]] || fail "--dry-run has written"
 run 0 import --allow-unsigned --cache "$copy" "$pack" --as-is
 out_has "3 entries added"
 run 0 cache verify --cache "$copy"
 out_has "3 sound, 0 damaged"
 differs_for ACCOUNT snapshot run 0 import --allow-unsigned --cache "$copy" "$pack" --as-is --json
-json '[d[k] for k in ("entries", "accepted", "there", "refused", "added")] == [3, 0, 3, 0, 0]'
 for f in $(cd "$cache" && find . -type f -not -name index); do cmp "$cache/$f" "$work/copy/$f" || fail "$f differs"; done
 
 # --arch selects architectures.
@@ -54,13 +51,10 @@ out_has "left out: 2 entries for other GPUs"
 run 0 export --all --cache "$dir" -o "$pack"
 printf 'a letter' >"$work/letter" && : >"$work/empty"
 snapshot run 64 export --all --cache "$dir" -o "$(native "$work/letter")"
-err_has "letter: exists, and jitwarm has not written this file: name another file, or remove this file first"
 [[ $(cat "$work/letter") == "a letter" ]] || fail "the file is replaced"
 snapshot run 0 export --all --cache "$dir" -o "$(native "$work/empty")"
 snapshot run 64 export -o -
-err_has "-o: name a file"
 snapshot run 64 import -
-err_has "a pack cannot come from standard input, which has no signature: name a file"
 
 # Without a driver and a named directory, there is nothing to fill; with a driver, its verdict counts.
 snapshot run "0|1|2" import --allow-unsigned "$pack"
@@ -69,14 +63,11 @@ grep -q 'no NVIDIA driver' "$err" && err_has "--cache DIR"
 # These files are not packs.
 printf 'no pack at all, but longer than the trailer of one is' >"$work/bad.jwpack"
 snapshot run 3 import --cache "$(native "$work/new")" "$(native "$work/bad.jwpack")"
-err_has "not a pack"
 [[ ! -e $work/new ]] || fail "something was written"
 run 3 import --allow-unsigned --cache "$copy" "$(native "$work/missing.jwpack")"
 # This pack requires a feature that this jitwarm does not have.
 thin=$(native "$cases/../../data/features/pack-1-thin.jwpack")
 snapshot run 3 import --allow-unsigned --cache "$(native "$work/new")" "$thin"
-err_has "pack-1-thin.jwpack: the pack needs “thin”, which this version of jitwarm does not know: install a newer one"
-err_one_line
 [[ ! -e $work/new ]] || fail "something was written"
 snapshot run 3 export --all --cache "$(native "$work/missing")" -o "$pack"
 mkdir "$work/none"

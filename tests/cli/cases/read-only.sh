@@ -30,7 +30,6 @@ done
 snapshot run "1|2" check "$sample"
 once
 snapshot run "1|2" doctor --json "$sample"
-json '"state-unwritable" in [finding["id"] for finding in d["findings"]]'
 for command in "key generate" "key trust x"; do
 	# shellcheck disable=SC2086
 	run 3 $command
@@ -38,6 +37,4 @@ for command in "key generate" "key trust x"; do
 done
 for command in "key list" "store list" config "config jobs"; do snapshot run 0 $command; done
 snapshot run 3 prime "$sample"
-err_has "name a writable folder: JITWARM_STATE=DIR"
 snapshot run 3 scan --index torch
-err_has "Read-only file system; name a writable folder: TMPDIR=DIR"

@@ -11,16 +11,11 @@ bad=$work/folder/bad.ptx why='the driver refuses 1 module: CUDA_ERROR_INVALID_PT
 run 1 check --json "$work/folder"
 json 'd["cold"] == 2 and not d["failing"]'
 snapshot run 2 prime --json "$work/folder"
-json 'd["compiled"] == d["failed"] == 1 and d["undone"] == 0'
 snapshot run 2 check --json "$work/folder"
-json "d['cold'] == 0 and d['warm'] == 1 and [f['why'] for f in d['failing']] == ['$why'] and d['failing'][0]['file'].endswith('bad.ptx')"
 snapshot run 2 check "$work/folder"
-out_has "bad.ptx: $why"
 out_lacks 'Next: jitwarm prime'
 snapshot run 2 check --explain "$bad"
-out_has "sm_86 (RTX 30): the driver refuses code in 1 file"
 out_lacks "will fail"
-out_has "$bad: $why"
 out_lacks 'never primed'
 run 2 check --target sm_86 "$bad"
 out_has "$bad: $why"
@@ -35,16 +30,13 @@ snapshot run 2 doctor --json --no-probe "$work/folder"
 json 'any(f["id"] == "refused" for f in d["findings"]) and not any(f["id"] in ("cold", "no-code", "driver-old") for f in d["findings"])'
 
 snapshot run 2 prime --json "$work/folder"
-json 'd["compiled"] == d["failed"] == d["cold"] == 0 and d["refused"] == d["warm"] == 1'
 snapshot run 2 prime -n "$work/folder"
-err_has "bad.ptx: $why; “jitwarm prime FILE” tries it again"
 run 2 prime --json "$bad"
 json 'd["failed"] == d["cold"] == 1 and d["refused"] == 0'
 
 # A module that the driver now accepts is compiled if it is named, and its refusal is forgotten.
 ptx later '}' >"$work/folder/later.ptx"
 SIMDRIVER_FAULT=error:later snapshot run 2 prime --json "$work/folder"
-json 'd["failed"] == 1'
 run 2 prime --json "$work/folder"
 json 'd["refused"] == 2 and d["cold"] == 0'
 run 0 prime --json "$work/folder/later.ptx"
@@ -57,8 +49,7 @@ json 'd["cold"] == 2 and len(d["failing"]) == 1'
 
 # A crashed worker or a lack of memory says nothing about the module.
 ptx crashes '}' >"$work/folder/crashes.ptx"
-SIMDRIVER_FAULT='crash:crashes;oom:later' differs_for SANITIZERS snapshot run 1 prime --json --no-store "$work/folder"
-json 'd["failed"] == 2'
+SIMDRIVER_FAULT='crash:crashes;oom:later' differs_for WINDOWS differs_for SANITIZERS snapshot run 1 prime --json --no-store "$work/folder"
 run 1 check --json "$work/folder"
 json 'd["cold"] == 2 and len(d["failing"]) == 1'
 

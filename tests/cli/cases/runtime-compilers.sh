@@ -145,7 +145,6 @@ compilers 1 late -- 'len(c) == 3'
 # A sparse file, which costs nothing to make, is not searched for the name.
 if ! is_wine && truncate -s 15T "$site/late/b.so"; then
 	limit=20 snapshot run 1 check late
-	err_has "b.so: larger than 64 GiB, the most that jitwarm reads"
 fi
 
 # The file has its Windows name.
@@ -161,9 +160,7 @@ ptx jitlink sm_70 >"$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"
 ptx newer sm_90 >"$site/numba_cuda/tests/newer.ptx"
 ptx used sm_70 >"$site/numba_cuda/tests_of/used.ptx"
 snapshot run 1 check --json
-json 'd["cold"] == d["left_out"] == 1 and not d["failing"] and d["files"][0]["path"].endswith("used.ptx")'
 snapshot run 1 check --explain
-err_has "1 loose file in test folders left out; --all includes such files"
 run 1 check --json --all
 json 'd["cold"] == 2 and not d["failing"] and d["part"].endswith("newer.ptx: no code for sm_86; the package runs without it")'
 run 1 check --json "$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"
@@ -220,7 +217,6 @@ compilers 2 -- "c == [\"NVVM 12.8 writes PTX 8.7, $reads\"]"
 package jax-cuda12-plugin 0.4.25 jax_cuda12_plugin/plugin.so
 compilers 2 -- "c == [\"$slower\"] and [w['fails'] for w in d['compilers']] == [False]"
 snapshot run 2 check
-out_has "$slower"
 run "0|1" doctor --no-probe
 out_lacks "ptxas"
 # They start the ptxas on PATH rather than their own: an older one reads no PTX of theirs.
@@ -230,8 +226,6 @@ older="JAX starts the ptxas on PATH ($(cd "$site/.." && pwd)/old/ptxas), which r
 	PATH=$(cd "$site/.." && pwd)/old:$PATH
 	snapshot compilers 2 -- "c == [\"$older\"] and [w['fails'] for w in d['compilers']] == [True]"
 	snapshot run "0|1" doctor --no-probe
-	out_has "compiler: $older"
-	out_has "Do: install ptxas of CUDA 12.8 or a newer one"
 	program ../old/ptxas 12.8
 	compilers 2 -- "c == [\"$slower\"]"
 	rm "$site/../old/ptxas"
@@ -284,7 +278,6 @@ if ! is_wine; then
 			run 1 check "$work/jit.so"
 			out_has "$refused ($work/toolkit/lib64/libnvrtc.so.13)"
 			snapshot run 1 doctor --no-probe "$work/jit.so"
-			out_has "compiler: $refused"
 			# On another machine, this machine's compilers do not count.
 			compilers "1|2" --target sm_86 --driver 550.163.01 "$work/jit.so" -- 'c == []'
 			# A file that does not name NVRTC does not load it.
@@ -295,7 +288,6 @@ if ! is_wine; then
 			package numba-cuda 0.30.4 numba_cuda/cext.so
 			cp "$sample" "$site/numba_cuda/cext.so"
 			snapshot run 1 check numba-cuda
-			out_has "$refused ($work/toolkit/lib64/libnvrtc.so.13)"
 			remove
 			# Any program of a whole environment may load it.
 			package plain 1.0 plain/_core.so

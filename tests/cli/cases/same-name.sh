@@ -29,7 +29,6 @@ for _ in 1 2; do
 	json 'd["warm"] == 1 and d["taken"] == 0'
 done
 snapshot run 1 check --explain "$one"
-out_has "the cache has the entry of another module with the same name"
 run 1 prime "$one"
 err_has "$stays"
 holds two
@@ -47,7 +46,6 @@ err_has "$stays"
 snapshot run 1 prime --store "$place" --allow-unsigned "$two"
 holds one
 snapshot run 2 import --allow-unsigned "$work/two.jwpack"
-out_has "$stays"
 holds one
 run 0 check "$one"
 run 1 check "$two"

@@ -1,11 +1,9 @@
 # scan finds the files for a name, reports every container once for each GPU, and prints the same again from its memory.
 snapshot run 64 scan --target sm_ninety x.so
-err_one_line
 run 64 scan --driver abc x.so
 err_one_line
 program_path=$work/bin
 snapshot run 3 scan --target sm_86 --driver 12.4
-err_has "VIRTUAL_ENV"
 
 # The environment's package has one container with PTX.
 empty_environment "$work/env"
@@ -32,18 +30,13 @@ err_has "looking into the virtual environment"
 out_has "kernel.ptx"
 out_lacks "part.o"
 snapshot run 0 scan --target sm_86 --quiet frame
-out_empty
-err_empty
 run 3 scan --target sm_86 fraem
 err_one_line
 err_has "did you mean frame?"
 snapshot run 3 scan --target sm_86 --json fraem
-json 'd["schema"] == "jitwarm.error/1" and d["code"] == "not_found"'
 
 # For many GPUs, scan prints a table, and below a file the GPUs with the same answer together.
 snapshot run 2 scan --target all "$sample"
-out_has "  sm_60 to sm_121      up to 6 modules to compile"
-out_has "  sm_52 (GTX 9)        up to 6 modules to compile"
 out_lacks "all together"
 out_lacks "this holds for driver"
 grep -qE '^GPU +to compile +first start +cache +driver$' "$out" || fail "no table"
@@ -51,8 +44,6 @@ grep -qE '^sm_86 \(RTX 30\) +up to 8 modules +up to [0-9.]+ s +500 KiB +550\+ \(
 grep -qE '^sm_35 \(K20\) +fails +– +– +–$' "$out" || fail "no line of sm_35"
 [[ $(wc -l <"$out") -lt 30 ]] || fail "too many lines"
 out_has "Times assume a typical machine."
-out_has ": will fail: no kernel image for sm_35"
-out_has "  and for sm_37, sm_50"
 out_lacks "sm_121: "
 # GPUs between those that fail run the file.
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
@@ -60,12 +51,8 @@ import fatbin
 open("gaps.so", "wb").write(fatbin.library(fatbin.container(*(fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, "k", 64)) for sm in (75, 80, 90)))))
 PYTHON
 snapshot run 2 scan --target sm_61,sm_70,sm_75,sm_89,sm_90,sm_100,sm_120 gaps.so
-out_has "gaps.so: will fail: no kernel image for sm_61"
-out_has "  and for sm_70, sm_100, sm_120"
 snapshot run 2 scan --target sm_120,sm_60,sm_61,sm_70 gaps.so
-out_has "  and for sm_60 to sm_70"
 snapshot run 0 scan --target sm_75,sm_86,sm_90 "$sample" "$work/outside.ptx"
-out_has "  sm_75 to sm_90       up to 6 modules to compile"
 grep -qE '^sm_90 \(H100\) +up to 9 modules ' "$out" || fail "not both files"
 # Two GPUs have lines each; for one file there is no “all together”.
 run 0 scan --target sm_75,sm_86 "$sample"
@@ -76,10 +63,6 @@ out_has "sm_86 (RTX 30), all together: up to 9 modules ("
 # No column is about newer drivers. A GPU that the driver does not run is named, and the others are judged.
 printf '.version 8.4\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n' >new.ptx
 snapshot run 2 scan --target rtx20,rtx30,rtx40,rtx50 --driver 520 new.ptx
-err_one_line
-err_has "RTX 50: driver 520 (CUDA 11.8) does not run sm_120, which needs driver 570 (CUDA 12.8) or newer"
-out_has "sm_86 (RTX 30): programs fail with driver 455 to 545; with driver 550: 1 module to compile"
-out_has "sm_89 (RTX 40): programs fail with driver 520 to 545; with driver 550: 1 module to compile"
 out_lacks "sm_120"
 differs_for SANITIZERS snapshot run 2 scan --json --target rtx30,rtx50 --driver 550 "$sample"
 json '[total["target"] for total in d["totals"]] == ["sm_86"] and d["totals"][0]["modules"] == 8'
@@ -94,17 +77,12 @@ run 64 scan --target rtx "$sample"
 err_one_line
 err_lacks "did you mean"
 snapshot run 64 scan --target rtxx3070 "$sample"
-err_has "(did you mean rtx3070?)"
 : >requirements.txt && echo torch >requirements.txt
 snapshot run 64 scan requirements.txt
-err_one_line
 snapshot run 64 scan --index requirements.txt
-err_one_line
 snapshot run 3 scan -r nowhere.txt --target sm_86
-err_one_line
 # GPUs may have the names that people write; the report says once which ones are meant.
 snapshot run 2 scan --target ALL --json new.ptx
-json '{"sm_75", "sm_86", "sm_120"} <= {total["target"] for total in d["totals"]}'
 run 0 scan --target SM86 new.ptx
 out_has "sm_86 (RTX 30)"
 out_lacks "SM86"

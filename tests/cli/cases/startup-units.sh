@@ -36,11 +36,8 @@ run 1 startup status
 out_has "Automatic priming is off on this machine: “jitwarm startup enable” turns it on."
 out_lacks "missing"
 snapshot run 0 startup disable
-out_has "Nothing was set up on this machine."
 snapshot run 3 startup enable --print no-such-package
-err_has "no-such-package: not installed"
 snapshot run 0 startup enable --print "$site"
-out_has "ExecStart="
 [[ ! -e $units ]] || fail "--print writes"
 export VIRTUAL_ENV=$work/venv
 # A name that leads to nothing now would do so after each logon, so it is refused.
@@ -53,8 +50,6 @@ done
 [[ ! -e $HOME/.config && ! -e $work/bin/systemctl.log ]] || fail "a name that is refused leaves units"
 # If the system refuses a step, the former ones are undone.
 snapshot failing run 3 startup enable frame
-err_has "the system refused the task or units, and nothing was changed: systemctl: Failed to connect to bus"
-out_empty
 [[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
 run 1 startup status
 out_lacks "installed"
@@ -66,7 +61,6 @@ diff -r "$units" "$work/former" || fail "another text is left"
 # The program lies in a folder that is emptied regularly.
 mkdir -p "$work/downloads" && cp "$JITWARM" "$work/downloads/"
 JITWARM=$work/downloads/jitwarm snapshot run 0 startup enable frame
-err_has "often deleted: first move the program"
 # systemd starts no program with such a path, however it is quoted; with others it does. What was set up can be removed from there.
 placed() { mkdir -p "$work/$1" && cp "$program" "$work/$1/" && ln -sf "$work/$1/jitwarm" "$work/placed"; }
 program=$JITWARM
@@ -75,7 +69,6 @@ for folder in 'a"b' "a'b" 'a\b' $'a\nb'; do
 	for print in "" --print; do
 		# shellcheck disable=SC2086
 		JITWARM=$work/placed snapshot run 2 startup enable $print frame
-		err_has "jitwarm: systemd starts no program whose path has a quote, a backslash or a control character: move the program to another folder"
 	done
 done
 JITWARM=$work/placed run 0 startup status
@@ -118,7 +111,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$answer" bash -c '"
 done
 run 0 startup enable frame
 snapshot run 0 startup status --json
-json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 4 and d["runs"] == []'
 grep -q -e "--environment \"$work/venv\" -- \"frame\"" "$units/jitwarm.service" || fail "the environment is not named"
 grep -q "PathModified=$site" "$units/jitwarm.path" || fail "packages are not watched"
 grep -q -e '--user enable --now jitwarm.timer jitwarm.path' "$work/bin/systemctl.log" || fail "not enabled"
@@ -130,19 +122,16 @@ ln -s ../jitwarm.timer "$units/timers.target.wants/jitwarm.timer"
 ln -s ../jitwarm.path "$units/default.target.wants/jitwarm.path"
 ln -s ../other.service "$units/default.target.wants/other.service"
 snapshot failing run 0 startup disable
-err_has "the system reported: systemctl: Failed to connect to bus"
 [[ $(cd "$HOME/.config" && find . -mindepth 1 | sort | tr '\n' ' ') == "./systemd ./systemd/user ./systemd/user/default.target.wants ./systemd/user/default.target.wants/other.service " ]] || fail "left: $(find "$HOME/.config")"
 rm -r "$units/default.target.wants"
 run 0 startup enable frame
 snapshot failing run 0 uninstall
-err_has "the system answered"
 [[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
 if ((EUID == 0)) && setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$JITWARM" 2>/dev/null; then
 	mkdir -m 777 "$work/theirs"
 	chmod 755 "$work"
 	HOME=$work/theirs JITWARM_STATE=$work/theirs/state JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $JITWARM" \
 		snapshot run 3 startup enable --service ollama
-	err_has "system units need sudo: $work/root/etc/systemd/system/jitwarm@.service"
 fi
 
 # System units: root registers only a program that nobody else may replace.
@@ -153,7 +142,6 @@ if ((EUID == 0)); then
 	cp "$JITWARM" "$safe/jitwarm" && JITWARM=$safe/jitwarm
 fi
 snapshot failing run 3 startup enable --service ollama --account ollama /usr/lib/ollama
-err_has "nothing was changed"
 err_lacks "units of this account"
 [[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "left: $(find "$work/root/etc/systemd/system")"
 # A leftover link of a unit is found, also that of a service without a unit.
@@ -163,16 +151,13 @@ for by in "startup disable --service ollama" uninstall; do
 	if [[ $by == uninstall ]]; then
 		((EUID == 0)) || break
 		snapshot run 0 uninstall --dry-run
-		out_has "ollama.service.wants/jitwarm@ollama.service"
 	fi
 	# shellcheck disable=SC2086
 	snapshot run 0 $by
-	out_has "ollama.service.wants/jitwarm@ollama.service"
 	[[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "$by: left: $(find "$work/root/etc/systemd/system")"
 done
 rm -rf "$work/root/etc/systemd/system/ollama.service.wants"
 snapshot run 0 startup enable --service ollama --account ollama /usr/lib/ollama package-of-its-environment
-err_has "systemd is not running on this machine"
 snapshot run 0 startup status --service ollama
 snapshot run 64 startup enable --service ../x
 system=$work/root/etc/systemd/system
@@ -197,19 +182,16 @@ run 0 startup disable --service ollama
 # --all-users is promised only if systemd runs, and each account sees it.
 if ((EUID == 0)); then
 	snapshot run 0 startup enable --all-users frame
-	err_has "systemd is not running on this machine, so nothing starts automatically"
 	run 0 startup status
 	out_has "installed      $work/root/etc/systemd/user/jitwarm.timer" "An administrator has enabled automatic priming for all accounts."
 	out_lacks "Automatic priming is off"
 	snapshot run 0 startup status --json
-	json 'not d["enabled"] and len(d["all_users"]) == 4'
 	mkdir -p "$work/root/run/systemd/system"
 	snapshot run 0 startup enable --all-users frame
 	err_lacks "systemd is not running"
 	run 0 startup disable --all-users
 	[[ -z $(ls "$work/root/etc/systemd/user") ]] || fail "left: $(find "$work/root/etc/systemd/user")"
 	snapshot run 1 startup status --json
-	json 'd["all_users"] == []'
 fi
 
 # Other programs' units stay, and a system that does not answer is reported.
@@ -226,4 +208,3 @@ snapshot run 0 startup disable
 [[ -s $units/jitwarm.service ]] || fail "somebody else's unit was removed"
 snapshot run 0 startup enable --replace
 snapshot failing run 3 startup enable
-err_has "Failed to connect to bus"

@@ -24,11 +24,7 @@ err_one_line
 err_has "did you mean rtx4090?"
 if ! is_wine; then # Wine always has nvcuda.dll
 	snapshot run 64 scan --target native lib
-	err_has "--target native: "
-	err_has "name a GPU (rtx4090)"
 	snapshot run 64 export --arch native
-	err_has "--arch native: "
-	err_has "name a GPU (rtx4090)"
 	run 0 scan lib
 	err_has "“--target rtx4090” shows what the driver would compile for that GPU"
 fi
@@ -39,9 +35,7 @@ for driver in 580 580.95.05 12.8; do
 done
 snapshot run 2 check --target rtx4090 --driver 580 --cache cache lib
 out_lacks "too new"
-err_has "cannot tell which modules are warm: name the driver with its full version (--driver 580.159.04), or check on a machine with this driver"
 snapshot run 2 make --target rtx4090 --driver 580.1.1 -o x.jwpack lib
-err_has "“jitwarm status --driver-profile FILE”"
 
 # Verdicts do not need names of entries: a dry run goes on, and says that it cannot recognise anything warm.
 for driver in 580 580.95.05 12.8; do
@@ -53,22 +47,16 @@ run 1 make -n --target rtx4090 --driver 550.163.01 lib
 out_has "1 of 1 module to compile"
 out_lacks "The cache limit is" # this machine's
 snapshot run 1 make -n --json --target rtx4090 --driver 550.163.01 lib
-json 'd["cold"] == 1 and "why" not in d'
 err_lacks "unknown"
 snapshot run 64 make --target rtx4090 --driver 550.163.01 lib
-err_has "or add -n"
 snapshot run 2 make --target rtx4090 --driver 580 -o x.jwpack lib
-err_has "driver 580 (CUDA 13.0): give the full version, for example --driver 580.159.04, or its library or profile (--driver FILE)"
 [[ ! -e x.jwpack ]] || fail "a pack was written"
 
 # Without a GPU, each command that can go on says how.
 if ! is_wine; then
 	snapshot run 2 check lib
-	err_has "; “--target rtx4090 --driver 550.163.01” asks about another machine"
 	snapshot run 2 bake -n --target h100 --driver 470 lib
-	err_has "driver 470 (CUDA 11.4) does not run sm_90, which needs driver 520 (CUDA 11.8) or newer"
 	snapshot run 2 bake -o copies lib
-	err_has "; “--target rtx4090 --fetch” bakes for another machine"
 	run 2 prime -n lib
 	err_has "To bake for an image: “jitwarm bake --target rtx4090 --fetch -o DIR lib”."
 	err_has "“jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack lib”"
@@ -81,11 +69,9 @@ if ! is_wine; then
 	err_has "“jitwarm make --target sm_120 --driver 580.159.04 --fetch -o FILE.jwpack lib wheel.whl”"
 	rm -r wheel.whl
 	snapshot run 64 make -o "a b.jwpack" lib --target rtx4090
-	err_has "on that machine shows its version: “jitwarm make --driver 550.163.01 --fetch -o 'a b.jwpack' lib --target rtx4090”"
 	run 2 prime lib
 	err_has "--target rtx4090"
 	snapshot run 0 tune lib
-	err_has "cannot predict how much the cache will grow; “jitwarm scan --target rtx4090” predicts it"
 fi
 
 # For PTX that is too new, the report names the driver that reads it.
@@ -94,7 +80,6 @@ run 2 scan --target sm_86 --driver 12.8 new.ptx
 out_has "1 piece of code is unusable (too new: it needs driver 580 (CUDA 13.0) or newer)"
 for time in first second; do
 	snapshot run 2 check --target sm_86 --driver 550.163.01 new.ptx
-	out_has "new.ptx: will fail: PTX newer than the driver reads for sm_86; it needs driver 580 (CUDA 13.0) or newer"
 done
 sed 's/version 7.0/version 9.9/' lib/a.ptx >"$work/newest.ptx"
 snapshot run 2 check --target sm_86 --driver 550.163.01 newest.ptx
@@ -103,7 +88,6 @@ out_lacks "needs driver"
 # These pairs do not exist.
 for pair in sm_120:550 sm_52:590 sm_70:590 sm_80:440; do
 	snapshot run 2 scan --target "${pair%:*}" --driver "${pair#*:}" lib
-	err_one_line
 	grep -qE "does not run ${pair%:*}|no longer runs ${pair%:*}" "$err" || fail "$(cat "$err")"
 	run 2 check --target "${pair%:*}" --driver "${pair#*:}" lib
 	err_one_line
@@ -112,13 +96,11 @@ for pair in sm_120:550 sm_52:590 sm_70:590 sm_80:440; do
 done
 run 64 check --target sm_999 lib
 snapshot run 2 check --json --target sm_120 --driver 550.163.01 lib
-json 'd["code"] == "unsupported"'
 
 # jitwarm knows the GPU by its PCI device id before the driver was asked.
 . "$cases/../pack-entries.sh"
 pack_entry "$work/made" 1 "Feb 29 202423:59:58" 89
 snapshot run 0 export --all --cache "$work/made" --arch "RTX 40" -o "$work/ada.jwpack"
-out_has "1 entry"
 with_simdriver sm_86
 
 # This machine's GPU, named by the user, means this machine, also before the driver was ever asked: the answer, times and next step are the
@@ -139,7 +121,6 @@ done
 # Several machines share no first start: check prints the longest of them, while prime has the work for all.
 for command in check "make -n"; do
 	snapshot run 1 $command --json --target sm_89,sm_90 --driver 550.163.01 "$sample"
-	json '[d["modules"], d["cold"]] == [sum(g["cold"] for g in d["gpus"])] * 2'
 	json 'd["forecast"]["start_seconds"]["likely"] == max(g["forecast"]["start_seconds"]["likely"] for g in d["gpus"]) < d["forecast"]["prime_seconds"]["likely"] * d["forecast"]["workers"]'
 done
 run 1 find --json --target sm_89 --driver 550.163.01 lib
@@ -148,7 +129,6 @@ run 1 find --json --target sm_89,sm_90 --driver 550.163.01 lib
 json 'str(d["places"][0]["start_seconds"]) == "'"$start"'"'
 # Other GPUs beside it, and another driver, do not mean this machine.
 snapshot run 1 check --target sm_86,sm_89 "$sample"
-out_has "Next, unless that machine has imported a pack: jitwarm make --target sm_86,sm_89"
 run 1 check --target sm_86 --driver 535.309.01 "$sample"
 out_has "Next, unless that machine has imported a pack: jitwarm make --target sm_86 --driver 535.309.01"
 run 0 prime --no-store "$sample"
@@ -162,9 +142,7 @@ seen sm_86
 pack_entry "$work/both" 1 "Feb 29 202423:59:58" 89
 pack_entry "$work/both" 2 "Feb 29 202423:59:58" 86
 snapshot run 0 export --all --cache "$work/both" --arch native --json -o "$work/native.jwpack"
-json 'd["entries"] == 1'
 snapshot run 2 import --allow-unsigned "$work/ada.jwpack"
-out_has "architecture sm_89 (this machine has sm_86)"
 ! state "$work/state" get devices >/dev/null || fail "the driver was asked"
 run "0|2" status
 run 2 import --allow-unsigned "$work/ada.jwpack"
@@ -181,7 +159,6 @@ if ! is_wine; then
 			err_has "does not run sm_120, which needs driver 570 (CUDA 12.8) or newer"
 		done
 		snapshot run 2 doctor --no-probe lib
-		out_has "install a driver that runs this GPU"
 	) || exit 1
 fi
 

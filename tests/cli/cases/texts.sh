@@ -16,7 +16,6 @@ run 1 check "$program" "$texts"
 err_has "the answer leaves out some PTX, or assumes how programs load it: “jitwarm check --explain "
 err_lacks "6 PTX sources"
 snapshot run 1 check --explain "$program" "$texts"
-err_has "program${texts##*/framework-texts} and 1 other library: the answer assumes that programs load 6 PTX sources in the data without options"
 
 # jitwarm's own PTX is not found in jitwarm, and no chance match in its data counts as damaged.
 run 0 scan --target sm_86 "${JITWARM##* }"
@@ -33,13 +32,10 @@ data[at:at + 16] = bytes.fromhex("50ed55ba010010004000000048000000")
 open(sys.argv[1], "wb").write(data)
 PYTHON
 	snapshot run 0 scan --json --target sm_86 "$work/chance"
-	json 'd["files"][0]["damaged"] == 0'
 fi
 
 # One line is enough for a few instructions that a start can do without, however many libraries have them.
 snapshot run 0 scan --target sm_86 --driver 550.163.01 "$program" "$texts"
-out_has "runs; 1 of 7 pieces has no code for sm_86 (chosen by the GPU)"
-out_has "sm_86 (RTX 30), all together: up to 3 modules ("
 [[ $(grep -c 'up to' "$out") == 1 ]] || fail "more than one line"
 run 1 check "$program"
 out_has "up to 3 of 3 modules, "
@@ -52,7 +48,6 @@ json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["
 run 0 prime "$program"
 err_has "“jitwarm check --explain "
 snapshot run 0 check --explain "$program"
-err_has "the answer assumes that programs load 3 PTX sources in the data without options (3 copies for older GPUs left out); “jitwarm run --record FILE -- PROGRAM” records what a program does"
 compiles 0
 run 0 check --json "$program"
 json 'd["modules"] == d["warm"] == 3'
@@ -80,8 +75,6 @@ is_wine || {
 	# The PTX is recognised in a key with options, and the recording has it with them.
 	rm -r "$work/cache"
 	snapshot run 0 run --record options.jwrec --json "$program" -- "$program" opt
-	json 'd["modules"] == d["in_files"] == d["not_by_prime"] == 3'
-	err_has "the program loads 3 PTX sources with options"
 	compiles 0 opt
 	run 0 check --recording options.jwrec
 	rm -r "$work/cache"
@@ -98,8 +91,6 @@ is_wine || is_emulated || { # objcopy knows this machine's programs alone
 	objcopy --add-section .ptx=large.ptx --set-section-flags .ptx=alloc,readonly,data "$program" "$work/large" 2>/dev/null
 	rm -r "$work/cache"
 	snapshot run 0 run --json -- "$work/large"
-	json 'd["modules"] == d["in_files"] == d["not_by_prime"] == 3'
-	err_has "and prime the recording"
 	rm "$work/large" large.ptx
 }
 
@@ -119,7 +110,6 @@ printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry __raygen_
 # A text without .entry has no kernel: programs link it to other code. No driver is too old for it.
 printf '.version 9.9\n.target sm_52\n.address_size 64\n.visible .func f()\n{\n\tret;\n}\n' >"$work/optix/services.ptx"
 snapshot run 0 check --json "$work/optix"
-json 'd["modules"] == 0 and not d["failing"] and d["verdict"] == "runs"'
 run 0 scan "$work/optix"
 out_has "no code that a driver loads"
 out_lacks "this holds for driver" # none loads it
@@ -137,7 +127,6 @@ open("owl.so", "wb").write(fatbin.elf((".rodata", text + b"\0", 1, 0x1000)))
 PYTHON
 for command in check scan lint; do
 	snapshot run 2 $command --target sm_86 --driver 550.163.01 owl.so
-	out_has "driver 555"
 	snapshot run "1|2" $command --target sm_86 --driver 555.58.02 owl.so
 	cat "$out" "$err" >"$work/both"
 	says "$work/both" "1 PTX source that programs edit before the driver compiles it" || fail "$command is silent"
@@ -152,15 +141,12 @@ payload = fatbin.ptx_payload(open("k.ptx", "rb").read())
 open("linked.fatbin", "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 52, payload, " --compile-only ")))
 PYTHON
 snapshot run 1 check --json --explain linked.fatbin
-json 'd["modules"] == d["link"] == 1'
-err_has "the answer assumes that programs link 1 loose relocatable file"
 run 0 prime linked.fatbin
 run 0 check linked.fatbin
 
 # Nothing runs here: the report says so, and it is no success.
 sed 's/sm_52/sm_90/' "$work/k.ptx" >"$work/later.ptx"
 snapshot run 2 prime "$work/later.ptx"
-err_has "later.ptx: will fail: no kernel image for sm_86"
 snapshot run 0 prime "$work/k.ptx" "$work/texts.whl"
 
 # A loose file of a package may belong to the package's own tests.

@@ -65,25 +65,11 @@ for of in empty.fatbin empty.whl; do
 done
 
 # A library's runtime is its compiler's; from CUDA 11 on, the major version decides.
-while read -r name from; do
+for name in static-80 static-102 static-110 static-118 static-121 static-text-102 static-text-118 shared-80 shared-101 shared-110 shared-vendored shared-12; do
 	for ending in so dll.whl; do
 		snapshot run 0 scan --target sm_61 "$name.$ending"
-		out_has "driver $from"
 	done
-done <<'TABLE'
-static-80 375
-static-102 440
-static-110 450
-static-118 450
-static-121 525
-static-text-102 440
-static-text-118 450
-shared-80 375
-shared-101 418
-shared-110 450
-shared-vendored 450
-shared-12 525
-TABLE
+done
 snapshot run "0|3" scan --target sm_61 cut.dll
 while read -r name cuda shared; do
 	run 0 scan --target sm_61 --json "$name.dll"
@@ -100,7 +86,6 @@ TABLE
 run 2 scan --target sm_86 --json static-118.so
 json '[(t["driver_from"], t["driver_to"], t["fails_to"]) for t in d["totals"]] == [(0, 0, 0)]'
 snapshot run 2 scan --target sm_70 --json static-118.so
-json '[(t["driver_from"], t["driver_to"], t["fails_to"]) for t in d["totals"]] == [(0, 580, 0)]'
 
 # A driver beyond the tables is accepted, and the answer says so.
 printf '.version 9.5\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >text.ptx
@@ -109,13 +94,10 @@ for each in 621.10; do
 	err_empty
 done
 snapshot run 2 scan --target sm_86 --driver 13.4 text.ptx
-out_has "it needs driver 620 (CUDA 13.5) or newer"
 for each in 13.6 650.10; do
 	for command in "scan --target sm_86" "lint --gpus sm_86"; do
 		# shellcheck disable=SC2086
 		snapshot run 0 $command --driver $each text.ptx
-		err_has "is newer than 620 (CUDA 13.5), the newest driver that jitwarm knows: jitwarm assumes that the newer driver also loads all code that the older driver loads"
 	done
 	snapshot run "1|2" check --target sm_86 --driver $each text.ptx
-	err_has "the newest driver that jitwarm knows"
 done

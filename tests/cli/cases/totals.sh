@@ -29,23 +29,17 @@ run 0 scan --target sm_86 lib
 out_has "sm_86 (RTX 30): this holds for driver 455 and newer ones"
 out_lacks "programs fail"
 snapshot run 0 scan --target sm_86 newer.ptx
-out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; programs fail with driver 455 to 545"
 sed 's/^.version 8.4/.version 7.5/' newer.ptx >between.ptx
 snapshot run 0 scan --target sm_86 "$sample" between.ptx # from driver 535 on, only one piece fails when it is used
-out_has "sm_86 (RTX 30): this holds for driver 550 and newer ones; older drivers load less of the code, and programs fail with driver 455 to 470"
 snapshot run 0 lint --gpus sm_86 "$sample" between.ptx --json
-json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] == [(550, 455, 470)]'
 run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(550, 455, 545)]'
 snapshot run 2 scan --target sm_86 --driver 535 newer.ptx --json
-json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(0, 455, 545)]'
 snapshot run 2 scan --target sm_86 --driver 535 newer.ptx
-out_has "sm_86 (RTX 30): programs fail with driver 455 to 545"
 out_lacks "this holds for driver"
 # A PTX file without a kernel asks nothing of a driver.
 printf '.version 8.4\n.target sm_70\n.address_size 64\n' >empty.ptx
 snapshot run 0 scan --target sm_86 lib empty.ptx
-out_has "sm_86 (RTX 30): this holds for driver 455 and newer ones"
 out_lacks "programs fail"
 run 0 scan --target sm_86 --json empty.ptx
 json '[(t["verdict"], t["driver_from"]) for t in d["totals"]] == [("runs", 0)]'
@@ -64,30 +58,23 @@ for name, flags in ("sm_100", 0x06006402), ("sm_100a", 0x0600640a):  # as ptxas 
 PYTHON
 snapshot run 0 scan --target b200,b300 sm_100.cubin
 snapshot run 2 scan --target b200,b300 sm_100a.cubin
-out_has "sm_100a.cubin: will fail: no kernel image for sm_103"
 out_lacks "for sm_100"
 snapshot run 0 scan --target sm_86 lib empty.cubin
 out_lacks "will fail"
-out_has "no code that a driver loads"
 out_lacks "no kernel image"
 snapshot run 0 scan --target sm_86 empty.cubin --json
-json 'd["files"][0]["verdicts"]["sm_86"]["nothing"] == 0'
 snapshot run 2 scan --target sm_86 other.cubin
-out_has "other.cubin: will fail: no kernel image for sm_86"
 # Cycles loads the GPU's machine code instead of this PTX.
 cp lib/once-1.ptx kernel_compute_52.ptx
 run 0 scan --target sm_75 kernel_compute_52.ptx
 grep -qE "first start (about |[0-9.]+ (s )?to )" "$out" || fail "less than all of it"
 python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import fatbin; open("kernel_sm_75.cubin", "wb").write(fatbin.old_cubin(75, "k", 64))' "$cases/../../framework"
 snapshot run 0 scan --target sm_75 kernel_compute_52.ptx kernel_sm_75.cubin
-out_has "all together: nothing to compile"
 run 1 check "${one[@]}" --cache cache --json lib
 json 'd["modules"] == d["cold"] == 3'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")] == [json.load(open("'"$work/scan.json"'"))["totals"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")]'
 snapshot run 1 check --explain "${one[@]}" --cache cache lib
-out_has "3 of 3 modules to compile"
-out_has "  first start "
 
 # A GPU has its three numbers in one line, each as a range; each of several GPUs has its own line.
 line='first start (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) on one core, prime (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) with [0-9]+ workers?, [0-9.]+ [KM]iB of cache'
@@ -120,8 +107,6 @@ mkdir alternatives beside
 for i in 118 121 122 124 126; do cp "$sample" "alternatives/libx_cuda$i.so"; done
 snapshot run 0 scan --target sm_86 alternatives
 out_has "  first start up to "
-out_has "alternatives/libx_cuda118.so "
-out_has " and 2 more"
 run 0 scan --target sm_86 --json alternatives
 json 'd["totals"][0]["at_most"] is True'
 run 0 scan --target sm_86 --json "$sample" lib
@@ -139,9 +124,6 @@ PYTHON
 	cp "$sample" beside/old.so
 	snapshot run 2 scan --target sm_86,sm_120 beside
 	out_has "  first start up to "
-	out_has "  beside/old.so "
-	out_has "beside/new.so: will fail: no kernel image for sm_120"
-	out_has "sm_120 (RTX 50): the same files fail with driver 570 and newer ones" # the driver is not to blame
 	# A program loads one of these libraries for several CUDA versions.
 	mkdir versions
 	python3 - "$cases/../../framework" <<'PYTHON'
@@ -165,9 +147,7 @@ PYTHON
 	json '[(t["driver_from"], t["driver_to"], [n["driver"] for n in t["newer"]]) for t in d["totals"]] == [(550, 575, [580])]'
 	mv versions/libx_cuda.native.so versions/libx_cuda118.so
 	snapshot run 0 scan --target sm_86 --driver 580 versions
-	out_has "this holds for driver 580 and newer ones; older drivers load less of the code"
 	snapshot run 0 scan --target sm_86 --driver 580 --json versions
-	json '[(t["driver_from"], t["at_most"]) for t in d["totals"]] == [(580, True)]'
 	# CUDA 10's runtime loads everything at the start, however little it is.
 	python3 - "$cases/../../framework" <<'PYTHON'
 import sys
@@ -187,7 +167,6 @@ PYTHON
 	dist_info "$site" mostly 1.0 mostly.so
 	cp mostly.so "$site"
 	VIRTUAL_ENV=$work/env snapshot run 1 status
-	out_has "Next    compile the cold modules now, so that the first start compiles nothing: jitwarm prime"
 	python3 - "$cases/../../framework" relocatable <<'PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -198,11 +177,8 @@ PYTHON
 	objcopy --remove-section __nv_relfatbin --add-section __nv_relfatbin=relocatable --set-section-flags __nv_relfatbin=alloc,readonly \
 		--change-section-address __nv_relfatbin=0x1000000 "$sample" large.so 2>/dev/null
 	snapshot run 1 prime -n large.so
-	out_has "The driver links 2 of them at every start ("
 	snapshot run 1 check --explain large.so
-	out_has "  the driver links 1 of them at every start ("
 	snapshot run 0 scan --target sm_86 large.so
-	out_has "  the driver links code at every start ("
 }
 snapshot run 0 prime "$sample"
 run 0 check --json "$sample"

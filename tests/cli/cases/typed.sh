@@ -3,10 +3,8 @@ with_simdriver sm_86
 snapshot run 0 version
 out_has "jitwarm "
 snapshot run 0 "/?"
-out_has "Usage: jitwarm COMMAND"
 # jitwarm never guesses a command that removes something.
 snapshot run 64 install frame
-err_has "no command is called “install” (did you mean “prime”?)"
 snapshot run 64 uninstal
 err_lacks "did you mean"
 # The account's Python outside the environment lacks what the environment has.
@@ -14,64 +12,51 @@ is_wine || {
 	env_less=$work/plain/bin:$PATH
 	empty_environment "$work/plain" && rm "$work/plain/pyvenv.cfg"
 	program_path=$env_less snapshot run 3 check nowhere
-	err_has "nowhere: not installed in the Python of "
-	err_has ": activate its environment or name it with -e DIR; “jitwarm scan --index nowhere”"
 }
 # Options come first, a package or a file comes without a command, or the command has another tool's name.
 snapshot run 64 -n prime frame
-err_has "the command comes first: jitwarm prime -n frame"
 snapshot run 64 torch check
-err_has "the command comes first: jitwarm check torch"
 snapshot run 64 --prime torch
-err_has "a command has no dashes: “jitwarm prime”"
 cp "$sample" "a lib.so"
 snapshot run 64 "a lib.so"
 ! is_wine && err_has "“jitwarm check 'a lib.so'”"
 snapshot run 64 check a lib.so
-err_has "a path with a blank needs quotes: \"a lib.so\""
 # A file that cannot be read is not reported as nothing to compile.
 head -c 5000 "$sample" >cut.so
 snapshot run 3 prime cut.so
 err_has "cut.so: the file is cut off" && out_empty
 # Capital letters do not make another word.
 snapshot run 64 PRIME frame
-err_has "no command is called “PRIME” (did you mean “prime”?)"
 snapshot run 64 check --JSON frame
-err_has "unknown option --JSON (did you mean --json?)"
 # The option for a GPU works under any command's name for it; the key is not a file.
 snapshot run 0 lint --target rtx2080 "$sample"
 snapshot run 3 key trust nowhere.pub
-err_has "nowhere.pub: no such file, and not a public key in minisign's format"
 # A driver that finds no GPU is not reported as a machine without a driver.
 CUDA_VISIBLE_DEVICES=9 snapshot run 2 status
-out_has "why programs find no GPU: jitwarm doctor"
 run 64 help prme
 err_has "did you mean “prime”?"
-while IFS=: read -r typed meant; do
+while read -r typed; do
 	# shellcheck disable=SC2086
 	snapshot run 64 $typed
-	err_has "did you mean “$meant”?"
 done <<'WORDS'
-cache ls:cache list
-cache size:cache list
-clear:cache clear
-cache empty:cache clear
-undo:tune --undo
-fix:doctor --fix
-gpus:status
-fetch 12.4:compiler fetch
-key add lab.pub:key trust
-key remove lab:key distrust
-startup start:startup enable
+cache ls
+cache size
+clear
+cache empty
+undo
+fix
+gpus
+fetch 12.4
+key add lab.pub
+key remove lab
+startup start
 WORDS
 snapshot run 64 tune undo
-err_has "“undo”: an option begins with dashes: --undo"
 mkdir undo
 snapshot run "0|1|2" tune undo
 err_lacks "dashes"
 rmdir undo
 snapshot run 64 compiler fetch 12.4.1
-err_has "“12.4.1”: wheels are not numbered by toolkit update: “jitwarm compiler fetch 12.4” gets the newest"
 run 64 check --driver x550 "$sample"
 err_has "“x550” is neither a CUDA version"
 # A command that takes only a version says so of a file; the others say what is wrong with it.
@@ -80,32 +65,24 @@ for command in check scan find lint "which torch"; do
 	for file in ./text.txt ./none text.txt; do
 		# shellcheck disable=SC2086
 		snapshot run 64 $command --driver $file
-		err_has "--driver: $file: this command reads no file of a driver: name a driver's version"
 	done
 done
 for command in make bake; do
 	snapshot run 3 $command --target sm_86 --driver ./text.txt -o made/ "$sample"
-	err_has "./text.txt: neither a driver's library nor a profile that “jitwarm status --driver-profile FILE” has written"
 done
 snapshot run 2 make --target sm_86 --driver "$sample" -o made.jwpack "$sample"
-err_has ": neither its name nor its bytes show which driver this is: name the driver's own library"
 run 64 scan --gpu 4090ti "$sample"
 err_has "“4090ti” is not a known GPU" && err_has "(did you mean rtx4090?)"
 for other in rx7900xtx 9070xt mi300x "Radeon RX 6800" gfx1100; do
 	snapshot run 64 scan --gpu "$other" "$sample"
-	err_has "“$other” is a GPU from AMD; jitwarm is for GPUs from NVIDIA"
 done
 run 64 scan --gpu arch86 "$sample"
 err_has "“arch86” is not a known GPU"
 snapshot run 64 which torch cuda 11.8 --gpu 3060
-err_has "“11.8”: a driver, which --driver names: “--driver 11.8”"
 # On PyPI, torch's wheels for Windows have no device code.
 snapshot run 0 which torch==2.4 --cuda 12 --gpu 3060 --platform linux
-out_has "driver CUDA 12.0"
 snapshot run 0 which torch==2.4 --cuda 12.1.105 --gpu 3060 --platform linux
-out_has "driver CUDA 12.1"
 snapshot run 3 which pytorch --gpu 3060
-err_has "did you mean torch? “jitwarm which --target 3060 torch”"
 # cmd and PowerShell pass a folder's last backslash as a quote.
 if is_wine; then
 	run 0 check "/?"
@@ -118,20 +95,15 @@ if is_wine; then
 	err_has 'C:\t" --json: no file can have a quote in its name: drop the last backslash before the quote'
 fi
 snapshot run 64 -v
-err_has "did you mean --version?"
 run 64 torch
 err_has "“jitwarm check torch” answers for a file or a package"
 snapshot run 64 cache clean
-err_has "no command is called “cache clean” (did you mean “cache clear”?)"
 snapshot run 64 status --target rtx3070
-err_has "this command has no --target: “jitwarm scan” answers for another GPU"
 
 # A command after “run” needs no “--”.
 is_wine || {
 	snapshot run 3 run sh -c "echo seen -q; exit 3"
-	out_has "seen -q"
 	snapshot run 0 run "$sample" -- sh -c "echo seen"
-	out_has "seen"
 }
 
 # The environment is named, active, the project's, or that of PATH.
@@ -140,9 +112,7 @@ unset VIRTUAL_ENV CONDA_PREFIX
 mkdir -p "$work/project/src/deep"
 cd "$work/project/src/deep" || fail "no folder"
 snapshot run 1 check frame
-err_has "$(native "$work/project/.venv") is used: no other environment is active"
 out_has "up to 8 of 8 modules, up to "
-out_has "Next: jitwarm prime frame"
 [[ $(wc -l <"$out") == 2 ]] || fail "a cold check says more than two lines"
 if [[ $(id -u) == 0 ]] && ! is_wine; then # in /tmp anybody may have made it
 	chown 65534 "$work/project/.venv" && snapshot run 3 check frame && chown 0 "$work/project/.venv"
@@ -162,10 +132,8 @@ run 1 check -e "$work/project" frame
 err_lacks "is used"
 out_has "up to 8 of 8 modules"
 snapshot run 1 -e "$work/active" --json check frame
-json 'd["schema"] == "jitwarm.check/1"'
 # A printed command is about the environment that was named
 snapshot run "0|1" -e "$work/active" status
-out_has "jitwarm prime --environment $(native "$work/active")"
 err_lacks "is used"
 for option in "-e $work/active" "--env=$(native "$work/active")" "--environment $work/active" "-e$(native "$work/active")"; do
 	# shellcheck disable=SC2086
@@ -173,28 +141,20 @@ for option in "-e $work/active" "--env=$(native "$work/active")" "--environment 
 	out_has "frame 2.0"
 done
 snapshot run 0 -q cache list
-out_empty
 snapshot run 0 --help check
-out_has "Usage: jitwarm check"
 # The text of an error: doctor explains it, other commands take it for a name
 for typed in 222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compiled with an unsupported toolchain."; do
 	snapshot run 0 doctor "$typed"
-	out_has "error: CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222): the PTX is newer than the driver reads"
-	out_has "Do: upgrade the driver"
 	snapshot run 3 check "$typed"
 	err_lacks "error 222"
 done
 snapshot run 0 doctor RuntimeError: no kernel image is available for execution on the device
 out_has "error: CUDA_ERROR_NO_BINARY_FOR_GPU (209): a library has no code for this GPU"
 snapshot run 0 --json doctor "error 803"
-json 'd["findings"][0]["id"] == "error" and "803" in d["findings"][0]["evidence"] and "restart" in d["findings"][0]["fix"]'
-json 'd["verdict"] == "nothing" and d["probe"] == "not asked"'
 snapshot run 64 "error 209"
 is_wine || err_has "“jitwarm doctor 'error 209'” for the text of an error"
 snapshot run 2 doctor "error 2090"
-err_has "jitwarm knows no error with these words"
 snapshot run 3 doctor 223x
-err_has "223x: no such"
 snapshot run 64 doctor --fix "error 209"
 # A pipe; of a long log the end, where the error is
 { seq 200000 && printf 'RuntimeError: CUDA error:\0 no kernel\n    image is available\n' && seq 100; } >"$work/log"
@@ -206,15 +166,11 @@ run 2 doctor -
 # A file and a package are what they are, whatever they are called.
 (cd "$work" && printf '.version 8.0\n.target sm_50\n.address_size 64\n' >222 && run "0|1|2" doctor 222 && out_lacks "error: ") || exit 1
 snapshot run 64 --json prmie
-err_has "no command is called “prmie” (did you mean “prime”?)"
 snapshot run 64 -q cache lst
-err_has "no command is called “cache lst”"
 snapshot run 64 -e "$work/active" frame
-err_has "“jitwarm check frame”"
 # jitwarm never uses another environment than the named one.
 for inside in lib "pyvenv.cfg"; do
 	snapshot run 64 check -e "$work/active/$inside" frame
-	err_has "not an environment (did you mean --environment $(native "$work/active")?)"
 done
 run 64 check -e "$sample" frame
 err_has "not an environment; “jitwarm find” lists"
@@ -224,7 +180,6 @@ run 64 check -e portable
 err_has "--environment portable: not an environment (did you mean --environment portable"
 err_has "python_embeded?)"
 snapshot run 3 check pytorch
-err_has "pytorch: no such file; its package is called torch, and is not in the virtual environment "
 # "lib" is taken for a missing folder rather than for the beginning of a package's name.
 for name in libcst flash-attn sympy; do
 	mkdir "$(site_of "$work/project/.venv")/${name//-/_}-1.0.dist-info"
@@ -235,46 +190,38 @@ err_lacks "did you mean"
 snapshot run 3 check numpy
 err_lacks "did you mean"
 snapshot run 3 check libcts
-err_has "did you mean libcst?"
 snapshot run 3 check flash
-err_has "did you mean flash-attn?"
 # An environment has the name under which conda lists it.
 is_wine || {
 	export HOME=$work/conda-home
 	mkdir -p "$HOME/.conda" "$work/envs/lab/conda-meta"
 	printf '%s\n' "$work/envs/other" "$work/envs/lab" >"$HOME/.conda/environments.txt"
 	snapshot run 3 check --environment lab frame
-	err_has "the conda environment $work/envs/lab"
 	snapshot run 3 check --environment nobody frame
-	err_has "nobody: No such file or directory; “jitwarm find” lists environments"
 }
 cd "$work" || fail "no folder"
 
 # A GPU or a driver among the names, in one word or in several, with each command that takes names and without a command.
-while IFS='|' read -r typed line; do
+while read -r typed; do
 	# shellcheck disable=SC2086
 	snapshot run 64 $typed
-	err_has "$line”"
-	err_one_line
 done <<'WORDS'
-which torch rtx3070|“rtx3070”: a GPU, which --target names: “--target rtx3070
-check torch rtx 5090|“--target rtx5090
-check RTX 3070 Ti Laptop GPU torch -q|“--target RTX3070TiLaptopGPU
-scan torch --target rtx3070 rtx5090|“--target rtx5090
-prime torch a100|“--gpu a100
-lint x.whl h100|“--gpus h100
-doctor torch -e . h100|“h100”: a GPU: “jitwarm scan --target h100
-status rtx5090|“jitwarm scan --target rtx5090
-rtx5090|“jitwarm scan --target rtx5090
-torch rtx 5090|“jitwarm scan --target rtx5090
-which torch cu128 rtx5090|“cu128”: a driver, which --driver names: “--driver cu128
-which torch nvidia-driver-535 --target h100|“--driver nvidia-driver-535
-check 550.163.01 torch|“--driver 550.163.01
+which torch rtx3070
+check torch rtx 5090
+check RTX 3070 Ti Laptop GPU torch -q
+scan torch --target rtx3070 rtx5090
+prime torch a100
+lint x.whl h100
+doctor torch -e . h100
+status rtx5090
+rtx5090
+torch rtx 5090
+which torch cu128 rtx5090
+which torch nvidia-driver-535 --target h100
+check 550.163.01 torch
 WORDS
 snapshot run 64 which --target gtx1080 torch 2.8.0
-err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
 snapshot run 64 chekc torch rtx5090
-err_has "(did you mean “check”?)"
 # These are a number, the name of a package, and a file.
 for word in 86 thor; do
 	snapshot run 3 check $word
@@ -290,33 +237,26 @@ out_has "sm_86 (ga104)" && out_has "sm_75 (T4, GTX 1660 Super)" && out_has "sm_8
 snapshot run 0 scan --target ampere "$sample"
 out_has "sm_80" && out_has "sm_86"
 snapshot run 64 scan --target rtx3070, "$sample"
-err_has "the list of GPUs has a comma without a name"
 run 64 scan --target rtx6070 "$sample"
 err_lacks "did you mean"
 snapshot run 64 scan --target rtx 4090 "$sample"
-err_has "--target takes one word: “--target rtx4090”"
 run 64 scan "$sample" --target rtx 4090
 err_has "--target takes one word: “--target rtx4090”"
 snapshot run 64 prime "$sample" --gpu rtx 3070
-err_has "--gpu takes one word: “--gpu rtx3070”"
 snapshot run 0 scan --target rtx4090 --driver cuda12.4 "$sample"
 for driver in cu118 nvidia-driver-535 v535; do snapshot run "0|2" scan --target rtx4090 --driver $driver "$sample"; done
 run 64 scan --target rtx4090 --driver cuda550 "$sample"
 # The option that a command lacks, and the one with almost that name
 snapshot run 64 status --gpu rtx3070
-err_has "this command has no --target: “jitwarm scan”"
 for name in target gpu gpus; do
 	snapshot run 0 scan --$name 2xrtx3070 --cuda 12.4 "$sample"
 	snapshot run 0 lint --$name rtx3070x2 --cuda 12.4 "$sample"
 done
 snapshot run "0|1" which --gpu rtx3090x2 --cuda 12.4 --python-version 3.11 --platform linux torch
-out_has "torch on RTX 3090x2 (sm_86), driver CUDA 12.4"
 for words in warmup=prime nvidia-smi=status; do
 	snapshot run 64 "${words%=*}"
-	err_has "(did you mean “${words#*=}”?)"
 done
 snapshot run 1 check --target rtx4090 --driver 550.163.01 "$sample"
-out_has "Next, unless that machine has imported a pack: jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack "
 run 2 make --target rtx3070 --driver 550 -o x.jwpack "$sample"
 err_has "give the full version, for example --driver 550.163.01"
 
@@ -328,10 +268,8 @@ run 0 export -o "$work/lab.jwpack" "$sample"
 for command in check "scan --target sm_86" prime "lint --gpus sm_86" "bake -o $work/baked"; do
 	# shellcheck disable=SC2086
 	snapshot run 64 $command "$work/lab.jwpack"
-	err_has "lab.jwpack: a pack: “jitwarm import” adds it to the cache"
 done
 snapshot run 64 export lab.jwpack
-err_has "“jitwarm export -o lab.jwpack”"
 if [[ -d /proc/self ]] && ! is_wine; then
 	run 3 export -o /proc/lab.jwpack "$sample"
 	err_has "jitwarm: /proc/lab.jwpack: "
@@ -355,7 +293,6 @@ printf 'PK\5\6%018d' 0 | tr 0 '\0' | cat "$work/$name" - >"$work/cut.whl"
 for command in lint scan "check --target sm_86"; do
 	# shellcheck disable=SC2086
 	snapshot run 3 $command "$work/cut.whl"
-	err_has "cut.whl: damaged or incomplete: download it again (its directory is empty)"
 	out_lacks "no device code"
 done
 # The wheel is truncated in its first member, and after its last one.
@@ -363,7 +300,6 @@ while read -r bytes status command; do
 	head -c "$bytes" "$work/$name" >"$work/cut.whl"
 	# shellcheck disable=SC2086
 	snapshot run "$status" $command "$work/cut.whl"
-	err_has "damaged or incomplete: download it again"
 	[[ $(grep -c "cut.whl: " "$err") == 1 ]] || fail "not one line: $(cat "$err")"
 done <<CUT
 5000 3 lint
@@ -372,5 +308,4 @@ $(($(stat -c %s "$work/$name") - 30)) 1 lint
 $(($(stat -c %s "$work/$name") - 30)) 1 check --target sm_86 --driver 550.163.01
 CUT
 snapshot run 3 check --target sm_86 torch@1.7
-err_has "torch@1.7: no such file; the version of a package is written as in “torch==2.1”"
 out_lacks "no device code"

@@ -31,8 +31,6 @@ snapshot wrong "--json takes no value" help --json=1
 wrong "no command is called “nothing”" help nothing
 snapshot wrong "--nonsense" --nonsense
 snapshot run 64 help --jsn --json
-json 'd["schema"] == "jitwarm.error/1" and d["code"] == "usage" and "--jsn" in d["error"]'
 snapshot run 64 nosuch --json
-json 'd["schema"] == "jitwarm.error/1" and "nosuch" in d["error"]'
 # After “--”, nothing is an option.
 snapshot wrong "no command is called “--json”" help -- --json

@@ -24,31 +24,19 @@ out_lacks "need driver"
 # The status is 0 if the newest release runs, also if it compiles, 1 if an older one does, 2 if none does.
 snapshot run 0 which --target h100 --quiet torch
 snapshot run 2 which --target gtx1080 --platform linux cuml-cu12
-out_has "No release on PyPI runs on this GPU."
 out_lacks "pip install"
 # If the list does not reach back to the first release, an older one may run: bitsandbytes 0.35.4 runs on a K80.
 snapshot run 3 which --target k80 --platform linux bitsandbytes
-out_has "No release from 0.43.3 on runs on this GPU. jitwarm has not examined 41 older releases."
-out_has "For older and newer releases: jitwarm which --target k80 --platform linux bitsandbytes --ask"
 [[ $(grep -c -e --ask "$out") == 1 ]] || fail "a command is printed twice"
 out_lacks "on PyPI runs"
 snapshot run 3 which --target k80,gtx980 --platform linux bitsandbytes "jax[cuda12]"
-out_has "For older and newer releases: jitwarm which --target k80,gtx980 --platform linux bitsandbytes 'jax[cuda12]' --ask"
 [[ $(grep -c -e --ask "$out") == 1 ]] || fail "a command for one of the packages is printed, too"
 snapshot run 3 which --target k80 --platform linux --json bitsandbytes
-json '[(a["examined_from"], a["unexamined"], "newest" in a) for a in d["answers"]] == [("0.43.3", 41, False)]'
-json '[r["answer"] for r in d["answers"][0]["releases"] if r["version"] == "0.35.4"] == ["unknown"]'
 snapshot run 2 which --target k80 --platform linux bitsandbytes==0.50.2
-out_has "jitwarm has not examined 41 older releases."
-out_has "To examine them: jitwarm which --target k80 --platform linux bitsandbytes --ask"
-out_has "To ask the index: jitwarm which --target k80 --platform linux bitsandbytes==0.50.2 --ask"
 snapshot run 3 which --target gtx1050ti --driver 384.130 --platform linux catboost
-out_has "No release from 0.26.1 on runs on this GPU. jitwarm has not examined 73 older releases."
 # Releases for other versions of Python need no examination.
 snapshot run 2 which --target gtx1050ti --driver 384.130 --platform linux --python 3.11 catboost
-out_has "No release on PyPI runs on this GPU with driver 384.130 (CUDA 9.0) and Python 3.11."
 snapshot run 2 which --target gtx1080 --platform linux --json cuml-cu12
-json '"examined_from" not in d["answers"][0] and "unexamined" not in d["answers"][0]'
 snapshot run 1 which --target gtx1080 xgboost
 out_lacks "PyTorch's index has other builds"
 
@@ -112,37 +100,25 @@ out_has "fail: no code for sm_75, by flash-attn's build script"
 
 # onnxruntime-gpu 1.23.0 fails between two patch releases that compile.
 snapshot run 0 which --platform windows --target rtx5090 --json onnxruntime-gpu
-json '{r["version"]: r["answer"] for r in d["answers"][0]["releases"] if r["version"] in ("1.22.0", "1.23.0", "1.23.2")} == {"1.22.0": "compiles", "1.23.0": "fails", "1.23.2": "compiles"}'
 
 # A package that everybody uses is no alarm: vLLM is made for the H100, and only what needs a newer driver is named.
 snapshot run 1 which --target h100 --driver 550 vllm
-out_has "run; some of it (FlashAttention 2, …) needs driver 575"
-out_has "Newest that runs: pip install vllm=="
 snapshot run 0 which --target h100 vllm==0.8.5.post1
-out_has "0.8.5.post1  runs"
 out_lacks "fail"
 # A row has the range of its times; libraries that a release opens by name count.
 snapshot run 0 which --target rtx5090 onnxruntime-gpu
-out_has "run; compile their kernels when first used, at most "
-out_has "fail: they need cuBLAS 11, which has no machine code for sm_120"
 snapshot run 0 which --target rtx5090 tensorflow
-out_has "runs, but not with XLA; compiles its kernels when first used, up to"
 # A library without code for the GPU is named if the package runs without it.
 snapshot run 0 which --target rtx2080ti torch==2.15.0
-out_has "runs without torch.linalg: libtorch_cuda_linalg.so has no code for sm_75"
 # A package fails if the torch that it pins fails, also on Windows, where PyPI has torch for the CPU alone.
 snapshot run 2 which --platform windows --target rtx5090 xformers==0.0.22.post7
-out_has "fails: it requires torch 2.1.0, which fails: no code for sm_120"
 
 # wheels for Linux on arm64
 snapshot run "0|1" which --target gh200 torch
-out_has "Linux arm64"
-out_has "  run"
 
 # the Python that a release is for
 snapshot run 1 which --target rtx3070 --python 3.8 torch
 grep -qE '^  PyPI +2\.15\.0 – 2\.5\.0 +need another Python; 2\.15\.0 needs 3\.[0-9]+ ' "$out" || fail "not one row for releases of other Pythons"
-out_has "pip install torch==2.4.1"
 
 # JSON has no sentences except reasons.
 run 1 which --target gtx1080,rtx4090 --json torch xgboost
@@ -152,39 +128,22 @@ json 'd["answers"][0]["newest"] == "2.14.1+cu126" and d["answers"][1]["newest"] 
 json '[r for r in d["answers"][0]["releases"] if r["version"] == "2.8.0"][0]["why"] == "no code for sm_61"'
 json '{r["answer"] for r in d["answers"][0]["releases"]} <= {"runs", "fails", "unknown", "no_wheel"}'
 snapshot run 1 which --target rtx3070 --driver 550 --json torch
-json 'd["answers"][0]["releases"][0]["needs"].startswith("580")'
-json 'd["driver"] == "550 (CUDA 12.4)"'
-json 'not any("needs" in r for r in d["answers"][0]["releases"] if r["answer"] == "runs" and "newer" not in r)'
 
 # A list of packages: the unknown ones are counted.
 printf 'torch>=2.1\nnumpy==1.26 ; python_version < "3.13"\n# a comment\nXGBoost\n' >requirements.txt
 snapshot run 1 which --target gtx1080 -r requirements.txt
-out_has "torch on "
-out_has "xgboost from PyPI"
-err_has "numpy: not in jitwarm's list, so left out"
-out_has "newer releases: jitwarm which --target gtx1080 torch xgboost --ask"
 printf '%s\n' torch a{1..7} >requirements.txt
 snapshot run 1 which --target gtx1080 -r requirements.txt
-err_has "a1, a2, a3, a4, a5 and 2 more: not in jitwarm's list, so left out"
 printf 'numpy\n' >requirements.txt
 snapshot run 3 which --target gtx1080 -r requirements.txt
-err_has "requirements.txt: jitwarm's list has none of these packages"
 # Lines that are no packages are left out, and counted.
 printf 'torch\n-e .\ngit+https://example.invalid/x\n-r /etc/shadow\n' >requirements.txt
 snapshot run 1 which --target gtx1080 -r requirements.txt
-err_has "requirements.txt: 3 lines left out: options, files, addresses and other lists are not followed"
 printf -- '-e .\n' >requirements.txt
 snapshot run 3 which --target gtx1080 -r requirements.txt
-err_has "requirements.txt: no line of it names a package"
-err_one_line
 # A line that cannot be read costs a line and the status; the others have their answers.
 printf 'torch = 2.1\nxgboost\ntorch>=banana\ntorch>=2 <3\n-e .\n\377\n' >requirements.txt
 snapshot run 3 which --target gtx1080 --platform linux -r requirements.txt
-out_has "Newest that runs: pip install xgboost=="
-err_has "jitwarm: warning: requirements.txt:1: jitwarm cannot read this line"
-err_has "jitwarm: warning: requirements.txt:6: jitwarm cannot read this line"
-err_has "jitwarm: warning: “torch>=banana”: which takes NAME, NAME==VERSION or a range"
-err_has "requirements.txt: 1 line left out: options"
 run 3 which --target gtx1080 --platform linux --json -r requirements.txt
 json 'len(d["answers"]) == 1 and d["unlisted"] == ["requirements.txt:1", "requirements.txt:6", "torch>=banana", "torch>=2 <3"]'
 printf "torch>=banana%s\n" {1..40} >requirements.txt
@@ -194,14 +153,12 @@ out_empty
 err_has "more lines of requirements.txt have no answer"
 printf -- '-e .\n%.0s' {1..5000} >many.txt
 snapshot run 3 which --target gtx1080 -r many.txt
-err_has "jitwarm: many.txt: more than 4096 packages, or lines that name none: divide the list"
 # An answer takes a millisecond, so a list of a million packages would take minutes.
 printf 'p%s\n' {1..4097} >many.txt
 run 3 which --target gtx1080 -r many.txt
 err_has "jitwarm: many.txt: more than 4096 packages, or lines that name none: divide the list"
 rm many.txt
 snapshot run "3|64" which --target gtx1080 -r absent.txt
-err_one_line
 
 # The answer is for the release that a list pins, or for those within its range, on the platform of its marker.
 printf 'xgboost==1.6.2 --hash=sha256:%064d\ntorch >= 2, < 2.3 # a range\ncupy-cuda12x ; sys_platform == "win32"\n' 0 >pins.txt
@@ -221,15 +178,10 @@ out_has "  1.6.2  compiles its kernels when it starts, up to about "
 run 0 which --target rtx5090 --platform linux --json "xgboost>=2.1.4,!=3.0.*"
 json '{r["version"].partition(".")[0] for r in d["answers"][0]["releases"]} == {"2", "3"} and not any(r["version"].startswith(("3.0.", "2.0")) for r in d["answers"][0]["releases"])'
 snapshot run 64 which --target rtx5090 "xgboost>=x"
-err_has "“xgboost>=x”: which takes NAME, NAME==VERSION or a range such as “xgboost>=2,<2.3”"
 snapshot run 3 which --target rtx5090 "xgboost>99"
-err_has "jitwarm's list has no release of xgboost>99"
 # A pin that the list lacks costs a line and the status, and the others have their answers.
 printf 'torch==99.1\nxgboost>99\nxgboost==3.4.1\n' >pins.txt
 snapshot run 3 which --target rtx5090 --platform linux -r pins.txt
-err_has "jitwarm's list has no release 99.1 of torch: “jitwarm which --target rtx5090 --platform linux torch==99.1 --ask” looks for this release"
-err_has "jitwarm's list has no release of xgboost>99"
-out_has "  3.4.1  runs"
 # A pipe is a list, too: standard input, and what the shell has opened (“<(pip freeze)”).
 if ! is_wine; then
 	run 0 which --target rtx5090 --platform linux -r /dev/fd/3 3< <(cat report.json)
@@ -239,15 +191,12 @@ if ! is_wine; then
 	out_has "  1.6.2  compiles its kernels when it starts, up to about "
 fi
 snapshot run 3 which --target rtx5090 -r -
-err_has "jitwarm: -: it names no package"
 # Python is named as people name it.
 for python in 3.9 3.9.18 python3.9 cp39 Python-3.9; do
 	snapshot run 0 which --target rtx3070 --python $python xgboost==2.1.4
-	out_has "Python 3.9"
 done
 for python in 3 abc 3.x 3.9.x python 3.123; do
 	snapshot run 64 which --target rtx3070 --python $python torch
-	err_has "--python is a version such as 3.11, not “$python”"
 done
 
 # These words are not packages, or not in the list.
@@ -290,18 +239,15 @@ run 2 which --target sm_120 --driver 470 torch
 err_has "driver 470 (CUDA 11.4) does not run sm_120"
 err_one_line
 snapshot run 1 which --target sm_120,rtx3070 --driver 550 torch
-out_has "torch on RTX 3070 (sm_86)"
 # The answer names the package with the device code of the named one.
 for names in cuml=cuml-cu12 cupy=cupy-cuda12x faiss=faiss-gpu-cu12 faster-whisper=ctranslate2 jax=jax-cuda12-plugin jaxlib=jax-cuda12-plugin PyTorch=torch \
 	sglang=sglang-kernel spconv=spconv-cu120; do
 	snapshot run 3 which --target h100 "${names%=*}"
-	err_has "${names%=*}: not in jitwarm's list; did you mean ${names#*=}? “jitwarm which --target h100 ${names#*=}”"
 	snapshot run "0|1" which --target h100 --platform linux "${names#*=}"
 done
 
 # The GPU has its name from nvidia-smi.
 snapshot run 0 which --target "NVIDIA GeForce RTX 4060 Laptop GPU" torch
-out_has "torch on NVIDIA GeForce RTX 4060 Laptop GPU (sm_89)"
 
 # A program compiles what it uses at first use: a user of onnxruntime-gpu 1.23 waited ten seconds, not “8 to 31 min”.
 run 0 which --target rtx5090 --driver 580 --platform linux --json onnxruntime-gpu
@@ -312,7 +258,6 @@ for driver in 525 550; do
 	json '[r["loading"] for r in d["answers"][0]["releases"] if r["version"] in ("1.7.6", "1.6.2")] == ["'"$([[ $driver == 525 ]] && echo eager || echo lazy)"'", "eager"]'
 done
 snapshot run 0 which --target rtx5090 --driver 580 --platform linux onnxruntime-gpu
-out_has "compile their kernels when first used"
 
 # The active environment's Python counts with --target, too; --python takes precedence.
 empty_environment "$work/env"
@@ -322,7 +267,6 @@ export VIRTUAL_ENV=$work/env
 snapshot run 0 which --target h100 torch
 out_has ", Linux x86-64, Python $python"
 snapshot run "0|1" which --target h100 --python 3.10 torch
-out_has ", Linux x86-64, Python 3.10"
 unset VIRTUAL_ENV
 
 # If no release runs, the reason may be the Python, the driver or the platform.
@@ -330,14 +274,9 @@ run 2 which --target h100 --platform linux --python 3.3 cuml-cu12
 out_has "No release on PyPI runs on this GPU with Python 3.3."
 # A release that a newer driver runs fails because of the driver, even if a larger library of it lacks code.
 snapshot run 3 which --target rtx2080 --driver 470 --platform linux vllm
-out_has "  0.19.1 – 0.4.3   fail: they need driver 525"
-out_has "  0.3.3            fails: no code for sm_75"
 snapshot run 1 which --target rtx2080 --driver 525 --platform linux vllm
-out_has "  0.33.0 – 0.20.2       fail: they need driver 580"
 snapshot run 2 which --target rtx2080 --driver 450 --platform linux cuml-cu12
-out_has "No release on PyPI runs on this GPU with driver 450 (CUDA 11.0)."
 snapshot run 2 which --target rtx5090 --platform windows vllm
-out_has "PyPI has no wheel of vllm for Windows x86-64."
 
 # NAME==VERSION, which is how which says what to install, answers for that release alone.
 run 2 which --target rtx5090 --platform linux tensorflow==2.19.1
@@ -346,11 +285,8 @@ out_has "Other releases: jitwarm which --target rtx5090 --platform linux tensorf
 out_has "Newest that runs"
 [[ $(grep -c '^  [0-9]' "$out") == 1 ]] || fail "more than one row"
 snapshot run 0 which --target gtx1080 --platform linux "torch == 2.7.1"
-out_has "  PyPI   2.7.1  runs"
 snapshot run 0 which --target gtx1080 --platform linux --json xgboost==2.0.3
-json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.0.3"]'
 snapshot run 3 which --target gtx1080 torch==99
-err_has "jitwarm's list has no release 99 of torch: “jitwarm which --target gtx1080 torch==99 --ask” looks for this release"
 # 2.7 is 2.7.0, whose wheel was not examined; those of 2.7.1 and 2.6.0 have the same answer.
 for version in 2.7 2.7.0; do
 	run 0 which --target gtx1080 --platform linux torch==$version
@@ -385,29 +321,22 @@ out_has "  PyPI   2.8.0  fails: no code for sm_61"
 out_has "pip install 'torch[opt-einsum]==2.8.0+cu126' --index-url"
 for names in "jax[cuda12]=jax-cuda12-plugin" "jax[k8s,cuda13-local]=jax-cuda13-plugin" "JAX [cuda]=jax-cuda12-plugin" "jaxlib[cuda12_pip]=jax-cuda12-plugin" "cupy[cuda13x]=cupy-cuda13x"; do
 	snapshot run "0|1" which --target h100 --platform linux "${names%=*}"
-	out_has "${names#*=} from PyPI on "
 done
 snapshot run 0 which --target h100 --platform linux "jax[cuda12]==0.11.2"
-out_has "jax-cuda12-plugin from PyPI"
 # The command installs what was asked for: jax at the plugin's release, and a cuDNN that runs on the GPU, if pip's choice, the newest one, fails.
 run 0 which --target h100 --platform linux "jax[cuda12]"
 grep -q "pip install 'jax\[cuda12\]==[0-9.]*'$" "$out" || fail "not jax"
 out_lacks "cudnn"
 snapshot run 0 which --target gtx1080 --platform linux "jax[cuda12]"
-out_has "pip takes the newest nvidia-cudnn-cu12, which fails here; nvidia-cudnn-cu12==9.10.2.21 runs."
 grep -q "pip install 'jax\[cuda12\]==[0-9.]*' nvidia-cudnn-cu12==9.10.2.21$" "$out" || fail "not jax with its cuDNN"
 snapshot run 0 which --target gtx1080 --platform linux "jax[cuda12]==0.10.2"
-out_has "To install this release: pip install 'jax[cuda12]==0.10.2' nvidia-cudnn-cu12==9.10.2.21"
 for names in "jax[cuda12-local]" jax-cuda12-plugin "tensorflow[and-cuda]==2.19.1"; do
 	snapshot run "0|1" which --target gtx1080 --platform linux "$names"
 	out_lacks "cudnn"
 done
 snapshot run "0|1" which --target gtx1080 --platform linux "tensorflow[and_cuda]"
-out_has "nvidia-cudnn-cu12==9.10.2.21 runs."
 snapshot run "0|1" which --target v100 --platform linux --json "onnxruntime-gpu[cuda, cudnn]==1.23.2"
-json '[r["beside"] for r in d["answers"][0]["releases"]] == ["nvidia-cudnn-cu12==9.10.2.21"]'
 snapshot run "0|1" which --target rtx3070 --driver 550 --platform linux "torch[opt-einsum]"
-out_has "pip install 'torch[opt-einsum]==2.14.1+cu126' --index-url"
 run 3 which --target h100 "jax[k8s]"
 err_has "jax: not in jitwarm's list; did you mean jax-cuda12-plugin?"
 printf 'jax[cuda12] >= 0.4\n' >requirements.txt
@@ -508,22 +437,16 @@ err_has "“2.8.0”: a version is written as in “torch==2.8.0”"
 [[ ! -s $out ]] || fail "an answer before the refusal"
 for words in ./x.whl "xgboost>>2"; do
 	snapshot run 64 which --target gtx1080 torch "$words"
-	err_has "“$words”"
 	[[ ! -s $out ]] || fail "an answer before the refusal"
 done
 # One release beside all of another package
 snapshot run 0 which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost
-out_has "  1.23.2  compiles its kernels when first used, up to"
 out_lacks "compiling: pip install onnxruntime-gpu"
-out_has "For all of them: pip install onnxruntime-gpu==1.23.2 xgboost=="
-out_has "pip install xgboost"
-out_has "To ask the index: jitwarm which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost --ask"
 
 # A name that is mistyped brings the nearest one of the list.
 for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
 	snapshot run 3 which --target gtx1080 "${names%=*}"
 	err_has "${names%=*}: not in jitwarm's list; did you mean ${names#*=}? “jitwarm which --target gtx1080 ${names#*=}”"
-	err_one_line
 done
 run 3 which --target gtx1080 no-such-package
 err_lacks "did you mean"
@@ -531,42 +454,27 @@ err_lacks "did you mean"
 # Releases that fail or run have one answer, however they load what they compile.
 snapshot run 1 which --target rtx3070 --driver 550 --platform linux torch
 [[ $(grep -c 'fails\?: no code for sm_86' "$out") == 1 ]] || fail "adjacent rows with the same answer"
-out_has "         1.12.1 – 1.0.1   fail: no code for sm_86"
 
 # CuPy makes its kernels while it runs, as machine code for the GPUs of its own libraries.
 snapshot run 2 which --target rtx5090 --platform linux cupy-cuda11x
-out_has "– 11.0.0  fail: CuPy makes no code for sm_120"
 run 0 which --target rtx5090 --platform linux cupy-cuda12x
 out_has "– 11.5.0  fail: CuPy makes no code for sm_120"
 # Triton compiles its kernels while it runs, for GPUs from 7.0 on that its ptxas knows; CUPTI, which its profiler brings, is not its code.
 snapshot run 2 which --target gtx1080 --platform linux triton
-out_has "– 0.4.1  fail: Triton makes no code for sm_61"
-out_has "No release on PyPI runs on this GPU."
 snapshot run 0 which --target v100 --platform linux triton
-out_has "– 2.0.0  run"
 out_lacks "CPU"
 snapshot run 0 which --target rtx5090 --platform linux triton
-out_has "– 3.3.1  run"
-out_has "  3.2.0 – 2.0.0  fail: Triton makes no code for sm_120"
 run 1 which --target rtx5090 --driver 570 --platform linux triton
 out_has "– 3.7.0  fail: they need driver 580"
 snapshot run 1 which --target rtx3090 --driver 470 --platform linux triton
-out_has "– 2.2.0  fail: they need driver 525"
-out_has "Newest that runs: pip install triton==2.1.0"
 # The driver that a release needs counts before code that a library of another package lacks (cuSPARSELt in torch 2.5).
 snapshot run 1 which --target gtx1080 --driver 470 --platform linux torch
-out_has "– 2.1.2   fail: they need driver 525"
 # 1.9.0.post1 is newer than 1.9.0.0, so the code of 1.9.0.0 and 1.8.0.2 says nothing of it.
 snapshot run 1 which --target h100 --driver 550 --platform linux faiss-gpu-cu12
-out_has "  1.14.1.post1 – 1.9.0.post1  fail: no code for sm_90"
-out_has "Newest that runs: pip install faiss-gpu-cu12==1.9.0.0"
 # A release fails if the torch that it requires fails: torch 2.7.1; and 2.7.0, which was not examined, as 2.6.0 and 2.7.1 fail.
 snapshot run 0 which --target rtx5090 --platform linux torchvision
-out_has "fail: they require torch, which fails: no code for sm_120"
 snapshot run 2 which --target rtx5090 --platform linux xformers==0.0.30
-out_has "  0.0.30  fails: it requires torch 2.7.0, which fails: no code for sm_120"
 snapshot run 2 which --target rtx5090 --platform linux --json xformers==0.0.30
-json '[(r["answer"], r["pin"], r["library"], r["why"]) for r in d["answers"][0]["releases"]] == [("fails", "torch 2.7.0", "torch", "no code for sm_120")]'
 run 0 which --target rtx4090 --platform linux xformers==0.0.30
 # The code of cuML is in libcuml-cu12.
 snapshot run 0 which --target h100 --platform linux cuml-cu12
@@ -584,19 +492,15 @@ run "0|1|2" which --target gtx1080,rtx4090 --platform linux xformers
 run 1 which --target gtx1080 --platform linux xgboost
 out_has "  3.2.0 – 0.90   run"
 snapshot run 1 which --target gtx1080 --platform linux --all xgboost
-out_has "has no wheel for this platform"
 run 1 which --target rtx5090 --platform windows torch
 out_has "– 1.0.0    have no wheel for this platform"
 
 snapshot run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
-out_has "1.7.2  runs"
 
 run 1 which --target rtx3070 --platform linux torch==1.10.1
 out_has "  PyPI   1.10.1, as 1.10.2  fails: no code for sm_86"
 # A release that was not examined (2.12.0), or whose wheels are for other Pythons (4.5.0), says nothing of the code beside it; a text that is no version has no place.
 snapshot run 3 which --target gtx1080 --platform linux torch==2.12.0.post1
-out_has "  2.12.1  fails: no code for sm_61"
-out_has "  2.11.0  fails: no code for sm_61"
 run 3 which --target rtx3070 --platform linux --python 3.13 ctranslate2==4.6.0
 out_has "  4.6.3  runs"
 out_lacks "needs Python"
