@@ -18,9 +18,9 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "code/release.h"
-#include "plan/module.h"
 #include "plan/estimate.h"
 #include "plan/judging.h"
+#include "plan/module.h"
 
 /* ---- files whose device code cannot run on a GPU, or not all of it, as judging.h judges them */
 
