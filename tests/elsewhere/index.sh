@@ -134,7 +134,7 @@ bare "jax-0.5-py3-none-any.whl: no device code; for device code, use jax-cuda12-
 # Facts that jitwarm knows without the wheel are reported without fetching it, and the other GPU gets its answer.
 : >http/log
 ask good scan --index asked==1.1 --target rtx5090,b200 --driver 550; got=$?
-[ $got = 2 ] && [ ! -s http/log ] && grep -q "sm_120 (rtx5090): driver 550 (CUDA 12.4) does not run sm_120, which needs driver 570" err && [ "$(grep -c "does not run" err)" = 2 ] &&
+[ $got = 2 ] && [ ! -s http/log ] && grep -q "RTX 5090: driver 550 (CUDA 12.4) does not run sm_120, which needs driver 570" err && [ "$(grep -c "does not run" err)" = 2 ] &&
 	ok "no GPU that the driver runs" || fail "no GPU that the driver runs: status $got: $(cat out err http/log)"
 for command in scan "lint --max-start 1h"; do
 	[[ $command == scan ]] && rows=0 || rows=1 # lint's table has each GPU
