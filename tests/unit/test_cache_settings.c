@@ -43,7 +43,7 @@ static const char *const names[] = {
 	"CUDA_FORCE_JIT",  "CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT",   "CUDA_CACHE_MAX_SIZE",
 	"CUDA_CACHE_DIR",  "CUDA_CACHE_SIZE",      "CUDA_CACHE_DISABLED"};
 
-/* The settings of a test; the next test frees them. */
+/* The settings of a test; the next test frees them, and the tear-down the last ones. */
 static void *owner;
 
 static int clean_environment(void **state)
@@ -347,4 +347,10 @@ TEST(a_place_is_looked_at)
 	mem_free(file);
 }
 
-RUN_TESTS(make_folder, remove_folder)
+static int tear_down(void **state)
+{
+	jw_result_free(owner);
+	return remove_folder(state);
+}
+
+RUN_TESTS(make_folder, tear_down)
