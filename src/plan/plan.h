@@ -37,7 +37,7 @@ struct file_fate {
 	 * else is reported for the file. */
 	size_t refused;
 	unsigned result;
-	/* What a wheel requires and fails, "torch 2.0.1", and why; else NULL. */
+	/* The requirement of a wheel that fails, "torch 2.0.1", and the reason; else NULL. */
 	char *requires, *why;
 };
 
