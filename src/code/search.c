@@ -12,7 +12,7 @@ size_t search_container(const uint8_t *bytes, size_t size, size_t left)
 {
 	uint8_t start[8];
 
-	store_u64(start, CONTAINER_START);
+	store_u64(start, container_start());
 	return find_bytes(bytes, size, left, start, sizeof start);
 }
 

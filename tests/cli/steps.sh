@@ -65,15 +65,19 @@ split_step() {
 	words=("${words[@]:1}")
 }
 parse_step() {
-	local asked=() word behind= told
+	local asked=() word behind= told='' try
 	for word in "${words[@]}"; do
 		if [[ -z $behind && $word == -* ]]; then asked+=(--help) behind=1; fi
 		case $word in PID) word=1 ;; COMMAND) word=check ;; esac
 		asked+=("$word")
 	done
 	[[ -n $behind ]] || asked+=(--help)
-	# shellcheck disable=SC2086
-	told=$(timeout 200 $JITWARM "${asked[@]}" 2>&1 </dev/null) || fail "this is no command (“$1”): $told"
+	for try in 1 2 3; do
+		# shellcheck disable=SC2086
+		told=$(timeout 200 $JITWARM "${asked[@]}" 2>&1 </dev/null) && break
+		# A loaded Wine sometimes does not start a program (run, in lib.sh).
+		is_wine && [[ -z $told && $try != 3 ]] || fail "this is no command (“$1”): $told"
+	done
 	[[ $told == *"jitwarm "* ]] || fail "this is no command (“$1”): $told"
 }
 run_step() {

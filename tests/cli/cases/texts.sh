@@ -161,6 +161,6 @@ PYTHON
 dist_info "$site" frame 1.0 frame/tests.ptx
 run 1 check --environment "$work/env" frame
 out_has "up to 1 of 1 module, up to "
-out_has "Next: jitwarm prime --environment $work/env frame"
+out_has "Next: jitwarm prime --environment $(native "$work/env") frame"
 snapshot run 1 doctor --environment "$work/env" frame
 out_has "up to 1 module, up to "
