@@ -466,6 +466,19 @@ static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 	return result;
 }
 
+/* Writes RECORD, which comes last. */
+static int write_wheel_record(struct jw_error *err, struct wheel *wheel)
+{
+	const struct zip_member *record = &wheel->directory.members[wheel->record];
+	const char *name = new_name(wheel, record->name);
+
+	return put_wheel_row(err, wheel, name, NULL) ||
+				   begin_member(err, wheel, record, name, wheel->new_record.size) ||
+				   put_packed(err, wheel, wheel->new_record.data, wheel->new_record.size)
+			   ? -1
+			   : 0;
+}
+
 static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 {
 	struct os_locale *locale;
@@ -493,17 +506,8 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 		result = fail_archive(err, wheel);
 	for (size_t i = 0; !result && i < wheel->directory.count; i++)
 		result = write_member(err, wheel, i);
-	if (!result) {
-		/* RECORD comes last. */
-		const struct zip_member *record = &wheel->directory.members[wheel->record];
-		const char *name = new_name(wheel, record->name);
-
-		result = put_wheel_row(err, wheel, name, NULL) ||
-						 begin_member(err, wheel, record, name, wheel->new_record.size) ||
-						 put_packed(err, wheel, wheel->new_record.data, wheel->new_record.size)
-					 ? -1
-					 : 0;
-	}
+	if (!result)
+		result = write_wheel_record(err, wheel);
 	if (!result && os_archive()->write_close(wheel->archive))
 		result = fail_archive(err, wheel);
 	(void)os_archive()->write_free(wheel->archive);

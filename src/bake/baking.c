@@ -190,29 +190,34 @@ static int move_container(struct jw_error *err, struct baking *baking,
 	return result;
 }
 
+/* Writes a shortened container into its room; only zeros follow it, as between any two. */
+static int write_in_room(struct jw_error *err, struct baking *baking,
+						 const struct container_room *room, const struct container_form *form)
+{
+	struct baked_copy *copy = &baking->copy;
+	uint64_t at = room->offset + sizeof form->header;
+
+	if (begin_copy(err, baking) ||
+		baked_copy_write(err, copy, room->offset, form->header, sizeof form->header))
+		return -1;
+	for (size_t i = 0; i < form->count; i++) {
+		const size_t size = form->parts[i].size_bytes;
+
+		if (baked_copy_write(err, copy, at, form->parts[i].bytes, size))
+			return -1;
+		at += size;
+	}
+	return baked_copy_clear(err, copy, at, room->offset + room->size_bytes - at);
+}
+
 int baking_output_put(struct jw_error *err, struct baking *baking,
 					  const struct container_form *form, bool may_move, struct baked_put *put)
 {
 	const struct container_room room = {baking->container.offset, baking->container.size_bytes};
 
 	*put = (struct baked_put){.written = form->size_bytes <= room.size_bytes};
-	if (put->written) {
-		/* Only zeros follow a shortened container in its room, as between any two. */
-		struct baked_copy *copy = &baking->copy;
-		uint64_t at = room.offset + sizeof form->header;
-
-		if (begin_copy(err, baking) ||
-			baked_copy_write(err, copy, room.offset, form->header, sizeof form->header))
-			return -1;
-		for (size_t i = 0; i < form->count; i++) {
-			const size_t size = form->parts[i].size_bytes;
-
-			if (baked_copy_write(err, copy, at, form->parts[i].bytes, size))
-				return -1;
-			at += size;
-		}
-		return baked_copy_clear(err, copy, at, room.offset + room.size_bytes - at);
-	}
+	if (put->written)
+		return write_in_room(err, baking, &room, form);
 	error_fill(&put->why, JW_ERR_UNSUPPORTED, "it has no wrapper");
 	return may_move ? move_container(err, baking, &room, form, put) : 0;
 }

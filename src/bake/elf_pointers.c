@@ -189,6 +189,26 @@ void elf_view_free(struct elf_view *view)
 	*view = (struct elf_view){0};
 }
 
+/* Checks that segments are sorted by address, as a loader requires; their sizes bound the number of
+ * pointers. */
+static int check_loads(struct jw_error *err, const struct elf_view *view)
+{
+	uint64_t left = view->map->size + (uint64_t)view->elf.phnum * SEGMENT_SLACK, end = 0;
+
+	for (size_t i = 0; i < view->elf.phnum; i++) {
+		const struct elf64_segment *segment = &view->segments[i];
+
+		if (segment->type != ELF64_PT_LOAD || !segment->file_bytes)
+			continue;
+		if (segment->address < end || segment->file_bytes > UINT64_MAX - segment->address ||
+			segment->file_bytes > left)
+			return error_set(err, JW_ERR_FORMAT, "its segments overlap");
+		left -= segment->file_bytes;
+		end = segment->address + segment->file_bytes;
+	}
+	return 0;
+}
+
 /* Records a pointer whose value is an address in a container. */
 static int note_pointer(struct jw_error *err, struct elf_view *view, uint64_t address,
 						uint64_t value, uint64_t addend_at)
@@ -271,21 +291,9 @@ int elf_view_references(struct jw_error *err, struct elf_view *view)
 {
 	struct dynamic_tags tags = {0};
 	struct container_room table;
-	uint64_t left = view->map->size + (uint64_t)view->elf.phnum * SEGMENT_SLACK, end = 0;
 
-	/* Segments are sorted by address, as a loader requires; their sizes bound the number
-	 * of pointers. */
-	for (size_t i = 0; i < view->elf.phnum; i++) {
-		const struct elf64_segment *segment = &view->segments[i];
-
-		if (segment->type != ELF64_PT_LOAD || !segment->file_bytes)
-			continue;
-		if (segment->address < end || segment->file_bytes > UINT64_MAX - segment->address ||
-			segment->file_bytes > left)
-			return error_set(err, JW_ERR_FORMAT, "its segments overlap");
-		left -= segment->file_bytes;
-		end = segment->address + segment->file_bytes;
-	}
+	if (check_loads(err, view))
+		return -1;
 	if (find_dynamic(view, &tags)) {
 		if (find_table(view, &tags, &loader_tables[0], &table) &&
 			read_relocations(err, view, &table))

@@ -135,6 +135,43 @@ bool repair_may_remove(const char *dir, struct sound_driver driver, uint64_t key
 	return true;
 }
 
+static int mend(struct jw_error *err, const struct jw_cache_options *options,
+				const struct jw_cache_report *report, struct jw_cache_repaired *repaired)
+{
+	const struct cache_live_options how = {.limit_bytes = report->limit_bytes};
+	struct cache_removal *removals = mem_array(report->damaged, sizeof *removals);
+	struct cache_live_counts counts;
+	struct cache_live *live = NULL;
+	size_t count = 0;
+	int result = 0;
+
+	for (size_t i = 0; !result && i < report->damaged; i++) {
+		result = cancel_check(err, &options->cancel);
+		if (!result)
+			count += repair_may_remove(report->path, sound_driver_of(options->driver),
+									   report->damaged_entries[i].key, &removals[count]);
+	}
+	if (!result)
+		result = cache_live_open(err, report->path, &how, &live);
+	if (!result)
+		result = cache_remove(err, live, removals, count);
+	if (!result)
+		result = cache_remove_settle(err, live);
+	if (!result) {
+		cache_live_counts(live, &counts);
+		for (size_t i = 0; i < count; i++)
+			repaired->removed += removals[i].removed == CACHE_REMOVED;
+		repaired->counted = counts.counted;
+		repaired->dropped = counts.dropped;
+		repaired->mended = counts.mended;
+		repaired->longest_hold_ns = counts.longest_hold_ns;
+	}
+	if (cache_live_close(result ? NULL : err, live))
+		result = -1;
+	mem_free(removals);
+	return result;
+}
+
 /* Returns whether the cache needs a repair; a sound one is not written to. */
 static bool needs_repair(const struct jw_cache_report *report)
 {
@@ -154,39 +191,8 @@ int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options
 
 	if (jw_cache_verify(err, options, &report))
 		return -1;
-	if (needs_repair(report)) {
-		const struct cache_live_options how = {.limit_bytes = report->limit_bytes};
-		struct cache_removal *removals = mem_array(report->damaged, sizeof *removals);
-		struct cache_live_counts counts;
-		struct cache_live *live = NULL;
-		size_t count = 0;
-
-		result = 0;
-		for (size_t i = 0; !result && i < report->damaged; i++) {
-			result = cancel_check(err, &options->cancel);
-			if (!result)
-				count += repair_may_remove(report->path, sound_driver_of(options->driver),
-										   report->damaged_entries[i].key, &removals[count]);
-		}
-		if (!result)
-			result = cache_live_open(err, report->path, &how, &live);
-		if (!result)
-			result = cache_remove(err, live, removals, count);
-		if (!result)
-			result = cache_remove_settle(err, live);
-		if (!result) {
-			cache_live_counts(live, &counts);
-			for (size_t i = 0; i < count; i++)
-				repaired.removed += removals[i].removed == CACHE_REMOVED;
-			repaired.counted = counts.counted;
-			repaired.dropped = counts.dropped;
-			repaired.mended = counts.mended;
-			repaired.longest_hold_ns = counts.longest_hold_ns;
-		}
-		if (cache_live_close(result ? NULL : err, live))
-			result = -1;
-		mem_free(removals);
-	}
+	if (needs_repair(report))
+		result = mend(err, options, report, &repaired);
 	jw_result_free(report);
 	if (!result)
 		*ret_repaired = repaired;

@@ -13,16 +13,12 @@
 #include "os/claimed.h"
 #include "os/uv.h"
 
-/* Names the staged file, and makes its folder and the target's folder. */
-static int staging_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
-						 size_t number)
+/* Makes the folder again: a process that removes the cache also removes the folder beside its tree,
+ * and perhaps the lock. */
+static int make_folder(struct jw_error *err, struct cache_live *live)
 {
 	int result = 0;
 
-	mem_free(staged->path);
-	staged->path = mem_printf("%s/%zu", live->staging, number);
-	/* A process that removes the cache also removes the folder beside its
-	 * tree, and perhaps the lock. */
 	uv_mutex_lock(&live->staging_mutex);
 	if (!os_exists(live->staging)) {
 		os_file_close(live->staging_lock);
@@ -34,7 +30,16 @@ static int staging_begin(struct jw_error *err, struct cache_live *live, struct l
 			result = -1;
 	}
 	uv_mutex_unlock(&live->staging_mutex);
-	if (result)
+	return result;
+}
+
+/* Names the staged file, and makes its folder and the target's folder. */
+static int staging_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+						 size_t number)
+{
+	mem_free(staged->path);
+	staged->path = mem_printf("%s/%zu", live->staging, number);
+	if (make_folder(err, live))
 		return -1;
 	return os_make_shared_parent(err, staged->target, 0700 | live->shared);
 }

@@ -179,6 +179,22 @@ static void read_config_file(int which, struct config *config, const char *path)
 	buf_free(&text);
 }
 
+/* Takes the value of $JITWARM_MAX_MEM and the like, which comes before a file's value. */
+static void take_setting_variable(void *owner, struct config_value *setting)
+{
+	char *variable = setting->variable ? arena_string(owner, setting->variable)
+									   : arena_printf(owner, "JITWARM_%s", setting->name);
+	char *value;
+
+	for (char *at = variable; *at; at++)
+		*at = (char)(*at == '-' ? '_' : *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
+	value = arena_keep(owner, os_env(variable));
+	if (value && *value) {
+		setting->value = value;
+		setting->origin = variable;
+	}
+}
+
 static bool is_word_of(const char *text, const char *const words[])
 {
 	for (; *words; words++)
@@ -263,22 +279,8 @@ void config_read(struct config *ret_config, void (*lift)(bool lifted))
 			read_config_file(which, ret_config, path);
 		lift(lifts_door(ret_config));
 	}
-	for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
-		/* $JITWARM_MAX_MEM and the like come before a file's value. */
-		char *variable =
-			ret_config->values[i].variable
-				? arena_string(ret_config->owner, ret_config->values[i].variable)
-				: arena_printf(ret_config->owner, "JITWARM_%s", ret_config->values[i].name);
-		char *value;
-
-		for (char *at = variable; *at; at++)
-			*at = (char)(*at == '-' ? '_' : *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
-		value = arena_keep(ret_config->owner, os_env(variable));
-		if (value && *value) {
-			ret_config->values[i].value = value;
-			ret_config->values[i].origin = variable;
-		}
-	}
+	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+		take_setting_variable(ret_config->owner, &ret_config->values[i]);
 }
 
 static int check_config(struct jw_error *err, const struct output *output,

@@ -133,6 +133,17 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 						TEXT_COUNT(lines[i].count, "entry", "entries"), lines[i].what);
 }
 
+/* Prints who signed a new pack, and the command with which receivers accept it. */
+static void print_signature(const struct output *out, const char *signed_by, const char *public_key)
+{
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
+
+	buf_add(&line, "jitwarm key trust");
+	shell_add_word(&line, public_key);
+	output_line(out, STYLE_PLAIN, "  signed with the key %s; each receiver runs once:", signed_by);
+	next_step(out, STYLE_PLAIN, "  ", &line);
+}
+
 void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result)
 {
@@ -148,16 +159,8 @@ void pack_report_print(const struct output *out, const char *file,
 				text_duration(time, result->seconds));
 	output_line(out, STYLE_PLAIN, "  for %s, by driver %s",
 				*result->targets ? result->targets : "any GPU", result->drivers);
-	if (*result->signed_by) {
-		/* Receivers accept the pack with the command that is printed. */
-		struct buf line = BUF_MAX(NEXT_STEP_MAX);
-
-		buf_add(&line, "jitwarm key trust");
-		shell_add_word(&line, result->public_key);
-		output_line(out, STYLE_PLAIN,
-					"  signed with the key %s; each receiver runs once:", result->signed_by);
-		next_step(out, STYLE_PLAIN, "  ", &line);
-	}
+	if (*result->signed_by)
+		print_signature(out, result->signed_by, result->public_key);
 	/* The signature of the same bytes stays. */
 	is_signed = *result->signed_by || os_exists(beside);
 	if (*result->signed_by)
@@ -175,14 +178,10 @@ void pack_report_print(const struct output *out, const char *file,
 
 static const char *const verdict_names[] = {"accepted", "already there", "refused"};
 
-void pack_report_import(const struct output *out, const struct jw_import_result *result)
+static void print_pack_groups(const struct output *out, const struct jw_import_result *result)
 {
-	char bytes[TEXT_SHORT], time[TEXT_SHORT];
 	static const enum style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_WARN};
 
-	output_line(out, STYLE_STRONG, "%s", result->path);
-	if (*result->signed_by)
-		output_line(out, STYLE_PLAIN, "  signed by “%s”", result->signed_by);
 	for (size_t i = 0; i < result->group_count; i++) {
 		const struct jw_import_group *group = &result->groups[i];
 
@@ -195,6 +194,16 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 					group->carried ? ", carried over to this machine's driver" : "",
 					*group->why ? ": " : "", group->why);
 	}
+}
+
+void pack_report_import(const struct output *out, const struct jw_import_result *result)
+{
+	char bytes[TEXT_SHORT], time[TEXT_SHORT];
+
+	output_line(out, STYLE_STRONG, "%s", result->path);
+	if (*result->signed_by)
+		output_line(out, STYLE_PLAIN, "  signed by “%s”", result->signed_by);
+	print_pack_groups(out, result);
 	if (result->dry_run && result->accepted)
 		output_line(out, STYLE_GOOD, "%s would be added (--dry-run: nothing was written)",
 					TEXT_COUNT(result->accepted, "entry", "entries"));

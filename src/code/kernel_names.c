@@ -63,13 +63,12 @@ static void append_part(char name[MAX_NAME], const char *from, size_t length)
 	}
 }
 
-static void add_mangled(char text[KERNELS_TEXT], const char *mangled, size_t length)
+/* Appends the names at the beginning of a mangled one (Itanium C++ ABI, <nested-name>):
+ * at::native::copy of _ZN2at6native4copyIfEEvPT_. Any other name is appended unchanged. */
+static void plain_name(const char *mangled, size_t length, char name[MAX_NAME])
 {
-	char name[MAX_NAME];
 	const char *at = mangled, *const end = mangled + length;
 
-	/* A mangled name begins with its parts (Itanium C++ ABI, <nested-name>): at::native::copy of
-	 * _ZN2at6native4copyIfEEvPT_. Any other name stays unchanged. */
 	name[0] = '\0';
 	if (length > 2 && !memcmp(at, "_Z", 2)) {
 		at += 2;
@@ -92,8 +91,36 @@ static void add_mangled(char text[KERNELS_TEXT], const char *mangled, size_t len
 	}
 	if (!*name)
 		append_part(name, mangled, length);
+}
+
+static void add_mangled(char text[KERNELS_TEXT], const char *mangled, size_t length)
+{
+	char name[MAX_NAME];
+
+	plain_name(mangled, length, name);
 	if (*name)
 		add_kernel(text, name);
+}
+
+static void add_of_ptx(char text[KERNELS_TEXT], struct devcode_view ptx)
+{
+	static const char entry[] = ".entry";
+	const char *at = (const char *)ptx.data, *const end = at + ptx.size;
+
+	while (!kernels_full(text) && (at = memchr(at, '.', (size_t)(end - at)))) {
+		const char *name;
+
+		if ((size_t)(end - at) < sizeof entry || memcmp(at, entry, sizeof entry - 1) != 0 ||
+			!text_is_blank(at[sizeof entry - 1])) {
+			at++;
+			continue;
+		}
+		for (name = at + sizeof entry; name < end && text_is_blank(*name);)
+			name++;
+		for (at = name; at < end && (text_is_alnum(*at) || strchr("_$%", *at)) && *at;)
+			at++;
+		add_mangled(text, name, (size_t)(at - name));
+	}
 }
 
 static void add_of_cubin(char text[KERNELS_TEXT], struct devcode_view cubin)
@@ -126,25 +153,8 @@ void kernels_add(char text[KERNELS_TEXT], const struct devcode_container *contai
 	}
 	if (!chosen || devcode_payload(NULL, container, chosen, scratch, &view))
 		return;
-	if (devcode_kind_is_ptx(chosen->kind)) {
-		static const char entry[] = ".entry";
-		const char *at = (const char *)view.data, *const end = at + view.size;
-
-		while (!kernels_full(text) && (at = memchr(at, '.', (size_t)(end - at)))) {
-			const char *name;
-
-			if ((size_t)(end - at) < sizeof entry || memcmp(at, entry, sizeof entry - 1) != 0 ||
-				!text_is_blank(at[sizeof entry - 1])) {
-				at++;
-				continue;
-			}
-			for (name = at + sizeof entry; name < end && text_is_blank(*name);)
-				name++;
-			for (at = name; at < end && (text_is_alnum(*at) || strchr("_$%", *at)) && *at;)
-				at++;
-			add_mangled(text, name, (size_t)(at - name));
-		}
-	} else {
+	if (devcode_kind_is_ptx(chosen->kind))
+		add_of_ptx(text, view);
+	else
 		add_of_cubin(text, view);
-	}
 }

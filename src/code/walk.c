@@ -437,6 +437,22 @@ static bool open_plain_zip(struct layer *layer)
 	return true;
 }
 
+static enum walk_step next_in_zip(struct layer *layer, struct walk_found *found)
+{
+	while (layer->next < layer->end) {
+		const struct zip_member *member = layer->directory->by_place[layer->next++];
+
+		if (is_folder_name(member->name))
+			continue;
+		if (zip_reader_begin(&found->why, layer->reader, member))
+			return trouble(found, member->name);
+		layer->member = member->name;
+		stream_of_reader(&layer->stream, read_member, layer, DEVCODE_MAX_STREAMED);
+		return WALK_LEAF;
+	}
+	return WALK_END;
+}
+
 /* Unpacks files packed with zstd: Blender's kernels, the layers of a .conda. */
 
 enum { ZSTD_BLOCK = 1 << 16 }; /* bytes to copy at a time; not all may be taken */
@@ -525,20 +541,8 @@ static enum walk_step next_in_layer(struct layer *layer, struct walk_found *foun
 	stream_free(&layer->stream);
 	if (layer->ended)
 		return WALK_END;
-	if (layer->kind == LAYER_ZIP) {
-		while (layer->next < layer->end) {
-			const struct zip_member *member = layer->directory->by_place[layer->next++];
-
-			if (is_folder_name(member->name))
-				continue;
-			if (zip_reader_begin(&found->why, layer->reader, member))
-				return trouble(found, member->name);
-			layer->member = member->name;
-			stream_of_reader(&layer->stream, read_member, layer, DEVCODE_MAX_STREAMED);
-			return WALK_LEAF;
-		}
-		return WALK_END;
-	}
+	if (layer->kind == LAYER_ZIP)
+		return next_in_zip(layer, found);
 	if (layer->kind == LAYER_ARCHIVE)
 		return next_in_archive(layer, found);
 	/* The file itself, which walk_of_memory has opened, or the content of a zstd stream. */

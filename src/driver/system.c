@@ -102,6 +102,25 @@ static void note_pci(const struct os_pci_device *pci, size_t count, struct jw_sy
 	system->example_driver = jw_driver_example(&target, 1);
 }
 
+/* Adds what to do, if a part of the driver or a GPU shows it. */
+static void explain_no_driver(const struct jw_error *why, struct jw_system *system)
+{
+	struct os_pci_device pci[MAX_PCI];
+	const char *hint = "";
+	size_t count = 0;
+
+	if (os_pci_gpus(NULL, pci, MAX_PCI, &count))
+		count = 0;
+	note_pci(pci, count, system);
+	if (os_is_wsl())
+		hint = "; the Windows driver brings it";
+	else if (has_device_file())
+		hint = "; the kernel module is here: use --gpus all";
+	else if (count)
+		hint = "; but an NVIDIA GPU is here";
+	(void)text_format(system->why_none, sizeof system->why_none, "%.300s%s", why->message, hint);
+}
+
 /* If nothing hides devices from programs, they see the GPUs that the system lists. False if one is
  * unknown. */
 static bool guess_gpus(const struct known_gpus_key *key, struct jw_system *system)
@@ -194,6 +213,37 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	return 0;
 }
 
+/* Finds settings with which programs do not use a cache, even a warm one. */
+static void judge_settings(struct jw_cache_info *cache)
+{
+	if (cache->disabled)
+		TEXT_COPY(cache->why_useless,
+				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
+				  "first");
+	else if (!cache->path)
+		TEXT_COPY(cache->why_useless,
+				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
+	else if (!cache->usable)
+		/* The directory's warning comes last. */
+		TEXT_COPY(cache->why_useless, cache->warning_count
+										  ? cache->warnings[cache->warning_count - 1]
+										  : "the driver cannot use its cache");
+}
+
+/* Warns of a setting with which the driver compiles at each start. */
+static void judge_forced(const struct jw_system_options *options, struct jw_system *system)
+{
+	struct jw_cache_info *cache = &system->cache;
+	char text[256];
+
+	(void)text_format(text, sizeof text,
+					  "%s=1: each start compiles everything, and the cache is not read",
+					  cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
+	arena_add_string(system, &cache->warnings, &cache->warning_count, CACHE_MAX_WARNINGS, text);
+	if (!options->cache_dir && !cache->disabled)
+		TEXT_COPY(cache->why_useless, text);
+}
+
 /* Completes the settings, which depend on the driver and its GPUs. */
 static void settle_settings(const struct jw_system_options *options, struct jw_system *system)
 {
@@ -211,35 +261,13 @@ static void settle_settings(const struct jw_system_options *options, struct jw_s
 	if (!cache->now.limit_set)
 		cache->now.limit_bytes = limit;
 	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
-	if (!options->cache_dir) {
-		/* With these settings, programs do not use a cache, even a warm one. */
-		if (cache->disabled)
-			TEXT_COPY(
-				cache->why_useless,
-				"CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
-				"first");
-		else if (!cache->path)
-			TEXT_COPY(cache->why_useless,
-					  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
-		else if (!cache->usable)
-			/* The directory's warning comes last. */
-			TEXT_COPY(cache->why_useless, cache->warning_count
-											  ? cache->warnings[cache->warning_count - 1]
-											  : "the driver cannot use its cache");
-	}
+	if (!options->cache_dir)
+		judge_settings(cache);
 	cache->force_ptx_jit = cache->force_ptx_jit || (cache->force_jit && branch->force_jit);
 	cache->reads = (cache->reads || (cache->no_compiler && cache->usable)) && !cache->disabled &&
 				   !cache->force_ptx_jit;
-	if (cache->force_ptx_jit) {
-		char text[256];
-
-		(void)text_format(text, sizeof text,
-						  "%s=1: each start compiles everything, and the cache is not read",
-						  cache->force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT");
-		arena_add_string(system, &cache->warnings, &cache->warning_count, CACHE_MAX_WARNINGS, text);
-		if (!options->cache_dir && !cache->disabled)
-			TEXT_COPY(cache->why_useless, text);
-	}
+	if (cache->force_ptx_jit)
+		judge_forced(options, system);
 	if (cache->no_compiler)
 		TEXT_COPY(
 			cache->why_useless,
@@ -360,21 +388,7 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 	char *library = NULL;
 
 	if (os_find_driver(&why, &library)) {
-		struct os_pci_device pci[MAX_PCI];
-		const char *hint = "";
-		size_t count = 0;
-
-		/* A part of the driver, or a GPU, shows what to do. */
-		if (os_pci_gpus(NULL, pci, MAX_PCI, &count))
-			count = 0;
-		note_pci(pci, count, system);
-		if (os_is_wsl())
-			hint = "; the Windows driver brings it";
-		else if (has_device_file())
-			hint = "; the kernel module is here: use --gpus all";
-		else if (count)
-			hint = "; but an NVIDIA GPU is here";
-		(void)text_format(system->why_none, sizeof system->why_none, "%.300s%s", why.message, hint);
+		explain_no_driver(&why, system);
 		return 0;
 	}
 	(void)arena_keep(system, library);

@@ -99,6 +99,22 @@ struct logs {
 	void *values[4];
 };
 
+static void logs_prepare(struct logs *logs)
+{
+	static const int options[4] = {CUDA_JIT_INFO_LOG_BUFFER, CUDA_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+								   CUDA_JIT_ERROR_LOG_BUFFER, CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+
+	memset(logs->info, 0, sizeof logs->info);
+	memset(logs->errors, 0, sizeof logs->errors);
+	memcpy(logs->options, options, sizeof options);
+	/* The driver takes the size as the value of the pointer itself. */
+	logs->values[0] = logs->info;
+	logs->values[1] = (void *)(uintptr_t)sizeof logs->info; /* NOLINT(performance-no-int-to-ptr) */
+	logs->values[2] = logs->errors;
+	logs->values[3] =
+		(void *)(uintptr_t)sizeof logs->errors; /* NOLINT(performance-no-int-to-ptr) */
+}
+
 /* Loads the module and unloads it. For CACHE_KEY_LINK the module is compiled when it is added to a
  * link, which is never completed, since its result is not cached (measured). Returns a CUresult. */
 static int compile_module(const struct cuda *cuda, const struct driver_input *input,
@@ -162,9 +178,6 @@ static int link_containers(struct jw_error *err, const struct cuda *cuda,
 static int driver_compile(struct jw_error *err, struct driver *driver,
 						  const struct driver_input *input, struct driver_outcome *ret_outcome)
 {
-	static const int options[4] = {CUDA_JIT_INFO_LOG_BUFFER, CUDA_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-								   CUDA_JIT_ERROR_LOG_BUFFER, CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-
 	/* A worker has one thread; 32 KiB of stack would be too much on Windows. */
 	static struct logs logs;
 	const struct cuda *cuda = &driver->cuda;
@@ -183,14 +196,7 @@ static int driver_compile(struct jw_error *err, struct driver *driver,
 	use_device(driver, input->device, input->spare_bytes, ret_outcome);
 	if (ret_outcome->no_context)
 		return 0;
-	memset(logs.info, 0, sizeof logs.info);
-	memset(logs.errors, 0, sizeof logs.errors);
-	memcpy(logs.options, options, sizeof options);
-	/* The driver takes the size as the value of the pointer itself. */
-	logs.values[0] = logs.info;
-	logs.values[1] = (void *)(uintptr_t)sizeof logs.info; /* NOLINT(performance-no-int-to-ptr) */
-	logs.values[2] = logs.errors;
-	logs.values[3] = (void *)(uintptr_t)sizeof logs.errors; /* NOLINT(performance-no-int-to-ptr) */
+	logs_prepare(&logs);
 	used_ns = os_cpu_ns();
 	if (input->linked)
 		result = link_containers(err, cuda, input, &logs, &ret_outcome->result);

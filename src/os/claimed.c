@@ -43,6 +43,35 @@ bool os_claim_is_dead(const char *path, const char *lock_path, struct os_file **
 	return os_file_lock(NULL, *ret_file, true, &held) ? os_is_older(path, OLD_S) : held;
 }
 
+static void sweep_folder(const char *path)
+{
+	char *lock_path = mem_printf("%s%s", path, lock_end);
+	struct os_file *file = NULL;
+	bool dead = os_claim_is_dead(path, lock_path, &file);
+
+	/* A killed process of the run may still be writing; the next sweep finds its files by the
+	 * remaining lock. */
+	if (dead && os_remove_tree(NULL, path))
+		dead = false;
+	/* Windows does not remove an open file. */
+	os_file_close(file);
+	if (dead)
+		(void)os_remove(NULL, lock_path);
+	mem_free(lock_path);
+}
+
+/* Removes the lock of a process that was killed before it made its folder. */
+static void sweep_lock(char *path)
+{
+	bool dead = os_is_older(path, OLD_S), there;
+
+	path[strlen(path) - strlen(lock_end)] = 0;
+	dead = dead && !os_check_exists(NULL, path, &there) && !there;
+	path[strlen(path)] = lock_end[0];
+	if (dead)
+		(void)os_remove(NULL, path);
+}
+
 /* Calls `take` for each folder and lock except those of this process: opening its own lock would
  * succeed, and closing the file would release it. */
 static void each_claim(const char *place, const char *prefix,
@@ -75,30 +104,10 @@ static void sweep(void *context, char *path, const char *name, bool folder)
 {
 	(void)context;
 	(void)name;
-	if (folder) {
-		char *lock_path = mem_printf("%s%s", path, lock_end);
-		struct os_file *file = NULL;
-		bool dead = os_claim_is_dead(path, lock_path, &file);
-
-		/* A killed process of the run may still be writing; the next sweep finds its files by the
-		 * remaining lock. */
-		if (dead && os_remove_tree(NULL, path))
-			dead = false;
-		/* Windows does not remove an open file. */
-		os_file_close(file);
-		if (dead)
-			(void)os_remove(NULL, lock_path);
-		mem_free(lock_path);
-	} else {
-		/* The process was killed before it made its folder. */
-		bool dead = os_is_older(path, OLD_S), there;
-
-		path[strlen(path) - strlen(lock_end)] = 0;
-		dead = dead && !os_check_exists(NULL, path, &there) && !there;
-		path[strlen(path)] = lock_end[0];
-		if (dead)
-			(void)os_remove(NULL, path);
-	}
+	if (folder)
+		sweep_folder(path);
+	else
+		sweep_lock(path);
 }
 
 void os_sweep_claimed(const char *place, const char *prefix)

@@ -327,12 +327,35 @@ static int compare_gathered(const void *left, const void *right)
 	return order ? order : (a->entry.key > b->entry.key) - (a->entry.key < b->entry.key);
 }
 
+/* Moves the taken items to `gather`, in the order of packs, and counts the others by reason. */
+static void keep_taken(struct work *work, struct gather *gather, struct jw_export_result *result)
+{
+	size_t counts[UNWANTED + 1] = {0};
+
+	gather->items = work->items;
+	work->items = NULL;
+	for (size_t i = 0; i < work->scan.count; i++) {
+		counts[work->fates[i]]++;
+		if (work->fates[i] == TAKEN)
+			gather->items[gather->count++] = gather->items[i];
+		else
+			mem_free(gather->items[i].entry.options);
+	}
+	if (gather->count)
+		qsort(gather->items, gather->count, sizeof *gather->items, compare_gathered);
+	result->damaged = counts[DAMAGED];
+	result->unreadable = counts[UNREADABLE];
+	result->not_cuda = counts[NOT_CUDA];
+	result->other_drivers = counts[OTHER_DRIVER];
+	result->other_targets = counts[OTHER_TARGET];
+	result->unsuited = counts[UNSUITED];
+}
+
 int gather_cache(struct jw_error *err, const struct jw_export_options *options, const char *dir,
 				 struct gather *ret_gather, struct jw_export_result *result)
 {
 	struct work work = {.options = options, .dir = dir};
 	struct gather gather = {0};
-	size_t counts[UNWANTED + 1] = {0};
 
 	if (cache_files_scan(err, dir, /* headers= */ true, &options->cancel, &work.scan))
 		return -1;
@@ -341,24 +364,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 	os_mutex_make(&work.mutex);
 	gather_all(&work);
 	uv_mutex_destroy(&work.mutex);
-	/* The taken items move to `gather`, in the order of packs; the others are counted by reason. */
-	gather.items = work.items;
-	work.items = NULL;
-	for (size_t i = 0; i < work.scan.count; i++) {
-		counts[work.fates[i]]++;
-		if (work.fates[i] == TAKEN)
-			gather.items[gather.count++] = gather.items[i];
-		else
-			mem_free(gather.items[i].entry.options);
-	}
-	if (gather.count)
-		qsort(gather.items, gather.count, sizeof *gather.items, compare_gathered);
-	result->damaged = counts[DAMAGED];
-	result->unreadable = counts[UNREADABLE];
-	result->not_cuda = counts[NOT_CUDA];
-	result->other_drivers = counts[OTHER_DRIVER];
-	result->other_targets = counts[OTHER_TARGET];
-	result->unsuited = counts[UNSUITED];
+	keep_taken(&work, &gather, result);
 	cache_files_free(&work.scan);
 	mem_free(work.fates);
 	if (work.cancelled) {

@@ -358,6 +358,26 @@ int jw_store_clear(struct jw_error *err, const struct jw_store_options *options,
 	return result ? -1 : 0;
 }
 
+/* Removes broken packs, and the oldest ones until at most so many are left. A failure does not undo
+ * the keeping: the next run tries again. */
+static void sweep_packs(const char *state_dir, const struct jw_store *store, uint64_t most_bytes)
+{
+	cJSON *ahead = prepared_read(state_dir, 0);
+	uint64_t bytes = store->bytes;
+	bool removed = true;
+
+	for (size_t i = 0; removed && i < store->count; i++) {
+		const struct jw_store_pack *pack = &store->packs[i];
+
+		if (!pack->broken &&
+			((bytes <= most_bytes && store->count - i <= MAX_KEPT) || waits_for_boot(ahead, pack)))
+			continue;
+		removed = !remove_pack(NULL, store, pack);
+		bytes -= pack->bytes;
+	}
+	cJSON_Delete(ahead);
+}
+
 /* Returns whether no pack of the store has an entry; `context` is a set of the names of the entries
  * in the store's packs. */
 static bool is_unknown(void *context, uint64_t key, const struct jw_identity *identity)
@@ -519,24 +539,8 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	*ret_entries = entries;
 	jw_result_free(store);
 	store = NULL;
-	if (!jw_store_open(NULL, &where, &store)) {
-		/* Broken packs go, and the oldest ones until at most so many are left. A failure does not
-		 * undo the keeping: the next run tries again. */
-		cJSON *ahead = prepared_read(system->state_dir, 0);
-		uint64_t bytes = store->bytes;
-		bool removed = true;
-
-		for (size_t i = 0; removed && i < store->count; i++) {
-			const struct jw_store_pack *pack = &store->packs[i];
-
-			if (!pack->broken && ((bytes <= most_bytes && store->count - i <= MAX_KEPT) ||
-								  waits_for_boot(ahead, pack)))
-				continue;
-			removed = !remove_pack(NULL, store, pack);
-			bytes -= pack->bytes;
-		}
-		cJSON_Delete(ahead);
-	}
+	if (!jw_store_open(NULL, &where, &store))
+		sweep_packs(system->state_dir, store, most_bytes);
 done:
 	os_file_close(lock);
 	set_free(&known);

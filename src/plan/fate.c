@@ -392,7 +392,7 @@ void fates_add_required(struct fates *fates, const char *path, uint32_t target,
 		.file = mem_string(path),
 		.target = target,
 		.part = JUDGE_FAILS,
-		.is = {.reason = REASON_NEEDS,
+		.is = {.reason = REASON_REQUIRES,
 			   .needs = needs,
 			   .error = needs.cuda ? PLAN_ERROR_OLD_DRIVER : PLAN_ERROR_NO_BINARY},
 		.requires = mem_string(requires),
@@ -495,7 +495,7 @@ const char *fate_text(char text[FATE_TEXT], const struct file_fate *fate, struct
 		(void)text_format(text, FATE_TEXT, "the driver refuses %s: %s",
 						  TEXT_COUNT(fate->refused, "module", "modules"),
 						  refusal_name(fate->result));
-	else if (fate->requires)
+	else if (is->reason == REASON_REQUIRES)
 		(void)text_format(text, FATE_TEXT, "will fail: it requires %s, which fails: %s",
 						  fate->requires, fate->why);
 	else if (fate->part == JUDGE_NEWER && (is->start || unusable == is->pieces))
@@ -570,7 +570,7 @@ const char *fate_cause(char text[FATE_TEXT], const struct file_fate *fate, struc
 	if (fate->result)
 		(void)text_format(text, FATE_TEXT, "the driver has refused %s of it",
 						  TEXT_COUNT(fate->refused, "module", "modules"));
-	else if (fate->requires)
+	else if (is->reason == REASON_REQUIRES)
 		(void)text_format(text, FATE_TEXT, "its METADATA allows no other release");
 	else if (is->reason == REASON_NEEDS)
 		(void)reason_text(text, is, device);

@@ -36,7 +36,8 @@ enum plan_reason {
 	REASON_RUNTIME,    /* its CUDA runtime is newer than the driver's */
 	REASON_UNLINKED,   /* it has to be linked for the GPU, and cannot be (plan/judging.h) */
 	REASON_NEEDS, /* it needs a library of NVIDIA's that has no code for the GPU (plan/judging.h) */
-	REASON_EARLY, /* PTX that is older than the first version for the target that it names */
+	REASON_REQUIRES, /* a package that its wheel requires fails (plan/plan.h) */
+	REASON_EARLY,    /* PTX that is older than the first version for the target that it names */
 	REASON_COUNT
 };
 

@@ -148,9 +148,10 @@ static int add_required(struct jw_error *err, struct choice *choice, size_t by)
 			continue;
 		member = &choice->members[choice->count++];
 		*member = (struct member){.shelf = shelf, .by = by};
-		member->base = is_base(shelf->name) || (bare && parent->named &&
-												shelf_has_code(shelf, required.versions,
-															   choice->question->options.platform));
+		member->base =
+			question_is_base(shelf->name) ||
+			(bare && parent->named &&
+			 shelf_has_code(shelf, required.versions, choice->question->options.platform));
 		TEXT_COPY(member->versions, required.versions);
 		TEXT_COPY(member->extras, required.is.extras);
 		if (*required.version)
@@ -222,9 +223,9 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 			continue;
 		if (choice->tries++ == MAX_TRIES)
 			return GIVEN_UP;
-		if (answer_required(err, choice->question, member->shelf, wheel, &answer) ||
+		if (question_answer(err, choice->question, member->shelf, wheel, &answer) ||
 			(!member->named &&
-			 answer_elsewhere(err, choice->question, member->shelf, wheel, &answer)))
+			 question_answer_elsewhere(err, choice->question, member->shelf, wheel, &answer)))
 			return BROKEN;
 		if (!member->newest && answer->answer == JW_WHICH_CPU)
 			member->codeless = answer;
@@ -385,8 +386,8 @@ int judge_brought(struct jw_error *err, struct question *question, struct shelf 
 	if (found == BROKEN)
 		return -1;
 	if (found == NONE && choice.lacks.shelf && choice.lacks.fails) {
-		fail_by(question, choice.lacks.shelf->name, choice.lacks.versions, choice.lacks.fails,
-				release);
+		question_fail_by(question, choice.lacks.shelf->name, choice.lacks.versions,
+						 choice.lacks.fails, release);
 		return 0;
 	}
 	if (found == FOUND) {
@@ -548,7 +549,7 @@ static void take_choice(const struct choice *choice, struct jw_together *togethe
 {
 	for (size_t i = 0; i < together->count; i++) {
 		const struct member *member = &choice->members[i];
-		char *options = pip_options_of(together, member->shelf->name, member->chosen);
+		char *options = question_pip_options(together, member->shelf->name, member->chosen);
 
 		together->versions[i] = arena_string(together, member->chosen->version);
 		if (!together->options)

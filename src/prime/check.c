@@ -327,7 +327,7 @@ static void summarise(const struct plan *plan, const struct jw_check_options *op
 									  arena_string(result, fate_error(text, fate)),
 									  arena_string(result, fate_cause(text, fate, device)),
 									  .refused = fate->result != 0,
-									  .required = fate->requires != NULL,
+									  .required = fate->is.reason == REASON_REQUIRES,
 									  .needs = fate->is.needs,
 									  .package = arena_string(result, fate->package)};
 	}

@@ -33,6 +33,26 @@ static void reset_counts(struct jw_prime_compiled *compiled)
 	compiled->failure_count = compiled->failed = compiled->refused = 0;
 }
 
+/* Runs without a known form: the driver fills the live cache itself, one worker at a time (several
+ * could wipe it), and new entries are counted. */
+static int run_opaque(struct jw_error *err, struct run_setup *setup,
+					  struct jw_prime_result *outcome)
+{
+	struct jw_prime_compiled *compiled = &outcome->compile;
+	const char *cache = setup->system->cache.path;
+	uint64_t before = run_folder_count_entries(cache), after;
+	int result;
+
+	setup->live = NULL;
+	setup->workers = 1;
+	reset_counts(compiled);
+	result = run_plan(err, setup, outcome);
+	after = run_folder_count_entries(cache);
+	compiled->compiled = after > before ? (size_t)(after - before) : 0;
+	compiled->opaque = true;
+	return result;
+}
+
 /* Checks that the cache can be written before anything is compiled. A lock that is held at the
  * moment is not an obstacle. */
 static int open_live(struct jw_error *err, const struct run_setup *setup,
@@ -184,21 +204,8 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 		reset_counts(&outcome->compile);
 		result = run_known(why, setup, outcome);
 	}
-	if (!result && (!known || outcome->compile.opaque)) {
-		/* Without a known form, the driver fills the live cache itself, one worker at a time
-		 * (several could wipe it), and new entries are counted. */
-		struct jw_prime_compiled *compiled = &outcome->compile;
-		const char *cache = setup->system->cache.path;
-		uint64_t before = run_folder_count_entries(cache), after;
-
-		setup->live = NULL;
-		setup->workers = 1;
-		reset_counts(compiled);
-		result = run_plan(why, setup, outcome);
-		after = run_folder_count_entries(cache);
-		compiled->compiled = after > before ? (size_t)(after - before) : 0;
-		compiled->opaque = true;
-	}
+	if (!result && (!known || outcome->compile.opaque))
+		result = run_opaque(why, setup, outcome);
 	return result;
 }
 

@@ -293,6 +293,25 @@ int jw_index_names(struct jw_error *err, const char *const *packages, size_t cou
 	return 0;
 }
 
+/* Refuses a line of a list that names no package, by its kind. */
+static int leave_out(struct jw_error *err, const char *kind)
+{
+	static const struct {
+		const char *kind, *why;
+	} lines[] = {
+		{"list", "another list is left out; scan it, too: “scan --index -r FILE”"},
+		{"option", "an option of pip is left out; only those of indexes are followed"},
+		{"address", "a package from an address is left out; download its wheel and scan that file"},
+		{"file", "a file or folder is left out; scan it by its name"},
+	};
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		if (!strcmp(kind, lines[i].kind))
+			return error_set(err, JW_ERR_USAGE, "%s", lines[i].why);
+	return error_set(err, JW_ERR_USAGE,
+					 "a line that is neither NAME nor NAME==VERSION is left out");
+}
+
 int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 						const struct jw_listed_package *package,
 						const struct jw_index_wheel **ret_wheel)
@@ -302,19 +321,8 @@ int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 
 	if (package->direct)
 		return error_set(err, JW_ERR_USAGE, "left out: it is from no index");
-	if (package->line) {
-		return error_set(
-			err, JW_ERR_USAGE,
-			!strcmp(package->asked, "list")
-				? "another list is left out; scan it, too: “scan --index -r FILE”"
-			: !strcmp(package->asked, "option")
-				? "an option of pip is left out; only those of indexes are followed"
-			: !strcmp(package->asked, "address")
-				? "a package from an address is left out; download its wheel and scan that file"
-			: !strcmp(package->asked, "file")
-				? "a file or folder is left out; scan it by its name"
-				: "a line that is neither NAME nor NAME==VERSION is left out");
-	}
+	if (package->line)
+		return leave_out(err, package->asked);
 	if (package->fetched) {
 		forget_wheel(&index->wheel);
 		index->wheel.path = pip_got(index->pip, package->file);

@@ -39,6 +39,30 @@ struct priming {
 
 /* ---- before the first step: impossible requests are refused before anything is read */
 
+/* Describes how the code of this compiler differs from the driver's own, if it does. */
+static void describe_difference(const struct jw_system *system, const struct compiler *compiler,
+								char inexact[1024])
+{
+	char driver[JW_DRIVER_TEXT];
+	bool hopper = false;
+
+	for (size_t i = 0; i < system->gpu_count; i++)
+		hopper = hopper || system->gpus[i].target.sm == 90;
+	(void)jw_driver_text(driver, &system->driver.version);
+	if (!compiler->exact)
+		(void)text_format(inexact, 1024,
+						  "%.700s belongs to CUDA %u.%u, which is older than driver %s: its code "
+						  "works, but is not the driver's own",
+						  compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10,
+						  driver);
+	/* Source: docs/internals/driver-cache.md, [1]. */
+	else if (hopper && system->driver.version.release[0] == 535)
+		(void)text_format(inexact, 1024,
+						  "on sm_90 driver %s writes an attribute that ptxas does not write: "
+						  "entries by ptxas differ from the driver's own in some bytes",
+						  driver);
+}
+
 /* Stands for the ptxas that find_ptxas has not searched for. */
 static const char any_ptxas[] = "ptxas";
 
@@ -48,27 +72,12 @@ static int find_ptxas(struct jw_error *err, struct priming *run)
 	struct jw_prime_compile_options *how = &run->options.compile;
 	const struct jw_driver *driver = &run->system->driver.version;
 	struct compiler compiler;
-	char text[JW_DRIVER_TEXT];
-	bool hopper = false;
 
 	if (how->ptxas != any_ptxas && driver->cuda
 			? compiler_named(err, run->result, driver, how->ptxas, &compiler)
 			: compiler_find(err, run->result, driver, how->fetch, &compiler))
 		return -1;
-	for (size_t i = 0; i < run->system->gpu_count; i++)
-		hopper = hopper || run->system->gpus[i].target.sm == 90;
-	(void)jw_driver_text(text, driver);
-	if (!compiler.exact)
-		(void)text_format(run->result->compile.inexact, 1024,
-						  "%.700s belongs to CUDA %u.%u, which is older than driver %s: its code "
-						  "works, but is not the driver's own",
-						  compiler.path, compiler.cuda / 1000, compiler.cuda % 1000 / 10, text);
-	/* Source: docs/internals/driver-cache.md, [1]. */
-	else if (hopper && driver->release[0] == 535)
-		(void)text_format(run->result->compile.inexact, 1024,
-						  "on sm_90 driver %s writes an attribute that ptxas does not write: "
-						  "entries by ptxas differ from the driver's own in some bytes",
-						  text);
+	describe_difference(run->system, &compiler, run->result->compile.inexact);
 	how->ptxas = compiler.path;
 	return 0;
 }

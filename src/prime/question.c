@@ -465,7 +465,7 @@ static void note_without(const struct question *question, const char *package,
 								jw_target_sm(sm, target));
 }
 
-char *pip_options_of(void *owner, const char *package, const struct wheel *wheel)
+char *question_pip_options(void *owner, const char *package, const struct wheel *wheel)
 {
 	const struct package_fact *fact = wheel->declared ? package_fact_of("index", package) : NULL;
 	const char *label = wheel_label(wheel);
@@ -475,8 +475,8 @@ char *pip_options_of(void *owner, const char *package, const struct wheel *wheel
 			   : NULL;
 }
 
-void begin_release(const struct question *question, const char *package, const struct wheel *wheel,
-				   struct jw_which_release *release)
+void question_begin_release(const struct question *question, const char *package,
+							const struct wheel *wheel, struct jw_which_release *release)
 {
 	const struct package_fact *fact = package_fact_of("index", package);
 	void *const owner = question->owner;
@@ -485,20 +485,21 @@ void begin_release(const struct question *question, const char *package, const s
 		(struct jw_which_release){.version = arena_string(owner, wheel->version),
 								  .file = wheel->declared ? NULL : arena_string(owner, wheel->file),
 								  .inferred = wheel->of != NULL,
-								  .options = pip_options_of(owner, package, wheel),
+								  .options = question_pip_options(owner, package, wheel),
 								  .declared_by = !wheel->declared ? NULL
 												 : fact           ? fact->values[ELSEWHERE_WHOSE]
 																  : "the package"};
 }
 
-int judge_own(struct jw_error *err, struct question *question, const struct shelf *shelf,
-			  const struct wheel *wheel, const char *extras, struct jw_which_release *release)
+int question_judge_own(struct jw_error *err, struct question *question, const struct shelf *shelf,
+					   const struct wheel *wheel, const char *extras,
+					   struct jw_which_release *release)
 {
 	const struct jw_which_options *options = &question->options;
 	struct compiler compiler = {.name = NULL};
 	const bool compiles = is_compiler(shelf->name, wheel->version, options->target, &compiler);
 
-	begin_release(question, shelf->name, wheel, release);
+	question_begin_release(question, shelf->name, wheel, release);
 	if (compiles && options->target.sm < compiler.least) {
 		fail_compiler(question, &compiler, release);
 		return 0;
@@ -521,7 +522,8 @@ int judge_own(struct jw_error *err, struct question *question, const struct shel
 	/* A requirement that fails says more than a library that is opened by name. */
 	if (release->lacks)
 		release->answer = JW_WHICH_RUNS;
-	if (release->answer != JW_WHICH_FAILS && judge_pins(err, question, wheel, extras, release))
+	if (release->answer != JW_WHICH_FAILS &&
+		question_judge_pins(err, question, wheel, extras, release))
 		return -1;
 	if (release->lacks && release->answer == JW_WHICH_FAILS)
 		release->lacks = NULL;
@@ -549,13 +551,13 @@ static int answer_wheel(struct jw_error *err, struct question *question, struct 
 	/* It lasts no longer than the question. */
 	question->owner = question->memory;
 	if (!answer->version)
-		result = judge_own(err, question, shelf, wheel, NULL, answer);
+		result = question_judge_own(err, question, shelf, wheel, NULL, answer);
 	question->owner = owner;
 	*ret_answer = answer;
 	return result;
 }
 
-int answer_required(struct jw_error *err, struct question *question, struct shelf *shelf,
+int question_answer(struct jw_error *err, struct question *question, struct shelf *shelf,
 					const struct wheel *wheel, const struct jw_which_release **ret_answer)
 {
 	const struct wheel *newer, *older;
@@ -578,8 +580,9 @@ int answer_required(struct jw_error *err, struct question *question, struct shel
 	return 0;
 }
 
-int answer_elsewhere(struct jw_error *err, struct question *question, const struct shelf *shelf,
-					 const struct wheel *wheel, const struct jw_which_release **answer)
+int question_answer_elsewhere(struct jw_error *err, struct question *question,
+							  const struct shelf *shelf, const struct wheel *wheel,
+							  const struct jw_which_release **answer)
 {
 	open_others(question);
 	for (size_t i = 0; i < question->options.other_count; i++) {
@@ -594,7 +597,7 @@ int answer_elsewhere(struct jw_error *err, struct question *question, const stru
 		same = own->listed ? shelf_wheel(own, wheel->version, wheel->platform) : NULL;
 		if (!same)
 			continue;
-		if (answer_required(err, &question->others[i], own, same, &other))
+		if (question_answer(err, &question->others[i], own, same, &other))
 			return -1;
 		*answer = other->answer > JW_WHICH_COMPILES ? other : *answer;
 	}
@@ -636,21 +639,21 @@ bool question_requires(const struct question *question, const struct wheel *whee
 	return marker_holds(ret_required->marker, &place);
 }
 
-bool is_base(const char *required)
+bool question_is_base(const char *required)
 {
 	return package_fact_of("base", required) || fate_is_nvidia(required, NULL, required);
 }
 
-void fail_by(const struct question *question, const char *name, const char *versions,
-			 const struct jw_which_release *answer, struct jw_which_release *release)
+void question_fail_by(const struct question *question, const char *name, const char *versions,
+					  const struct jw_which_release *answer, struct jw_which_release *release)
 {
 	replace_fate(release, arena_string(question->owner, answer->why), answer->needs);
 	release->pin = arena_printf(question->owner, "%s%s", name, versions);
 	release->library = arena_string(question->owner, name);
 }
 
-int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
-			   const char *extras, struct jw_which_release *release)
+int question_judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
+						const char *extras, struct jw_which_release *release)
 {
 	if (question->depth == MAX_PINS)
 		return 0;
@@ -663,7 +666,7 @@ int judge_pins(struct jw_error *err, struct question *question, const struct whe
 		struct shelf *shelf;
 
 		if (!question_requires(question, wheel, extras, i, &required) || !*required.version ||
-			!is_base(required.is.name))
+			!question_is_base(required.is.name))
 			continue;
 		if (question_shelf(err, question, required.is.name, &shelf))
 			return -1;
@@ -675,11 +678,11 @@ int judge_pins(struct jw_error *err, struct question *question, const struct whe
 			found = shelf_wheel(shelf, required.version, "linux");
 		if (!found)
 			continue;
-		if (answer_required(err, question, shelf, found, &answer))
+		if (question_answer(err, question, shelf, found, &answer))
 			return -1;
 		(void)snprintf(versions, sizeof versions, " %s", required.version);
 		if (answer->answer == JW_WHICH_FAILS)
-			fail_by(question, required.is.name, versions, answer, release);
+			question_fail_by(question, required.is.name, versions, answer, release);
 	}
 	question->depth--;
 	return 0;

@@ -54,29 +54,31 @@ const struct wheel *shelf_neighbour(const struct shelf *shelf, const struct whee
 bool shelf_has_code(const struct shelf *shelf, const char *versions, const char *platform);
 /* Returns whether a package cannot run without one that it requires: torch, and NVIDIA's libraries.
  */
-bool is_base(const char *required);
+bool question_is_base(const char *required);
 
 /* Begins the answer for a wheel, and names who declares a build. */
-void begin_release(const struct question *question, const char *package, const struct wheel *wheel,
-				   struct jw_which_release *release);
+void question_begin_release(const struct question *question, const char *package,
+							const struct wheel *wheel, struct jw_which_release *release);
 /* Judges one wheel by itself, and by what it requires in one version: it fails if torch, or a
  * library of NVIDIA's, does. */
-int judge_own(struct jw_error *err, struct question *question, const struct shelf *shelf,
-			  const struct wheel *wheel, const char *extras, struct jw_which_release *release);
+int question_judge_own(struct jw_error *err, struct question *question, const struct shelf *shelf,
+					   const struct wheel *wheel, const char *extras,
+					   struct jw_which_release *release);
 /* Judges the packages that a wheel which runs requires in one version. */
-int judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
-			   const char *extras, struct jw_which_release *release);
+int question_judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
+						const char *extras, struct jw_which_release *release);
 /* Fails a release, by the answer for a package that it requires. */
-void fail_by(const struct question *question, const char *name, const char *versions,
-			 const struct jw_which_release *answer, struct jw_which_release *release);
+void question_fail_by(const struct question *question, const char *name, const char *versions,
+					  const struct jw_which_release *answer, struct jw_which_release *release);
 /* Returns what pip needs to find a build, by the row “index” of packages.tsv: its address ends with
  * the folder of the build's label, if it has one. NULL for nothing. */
-char *pip_options_of(void *owner, const char *package, const struct wheel *wheel);
+char *question_pip_options(void *owner, const char *package, const struct wheel *wheel);
 
 /* Finds the answer for a wheel; for one that was not examined, that of the wheels before and after
  * it if both fail. */
-int answer_required(struct jw_error *err, struct question *question, struct shelf *shelf,
+int question_answer(struct jw_error *err, struct question *question, struct shelf *shelf,
 					const struct wheel *wheel, const struct jw_which_release **ret_answer);
 /* Replaces the answer for a wheel by one with which it does not run on another GPU. */
-int answer_elsewhere(struct jw_error *err, struct question *question, const struct shelf *shelf,
-					 const struct wheel *wheel, const struct jw_which_release **answer);
+int question_answer_elsewhere(struct jw_error *err, struct question *question,
+							  const struct shelf *shelf, const struct wheel *wheel,
+							  const struct jw_which_release **answer);

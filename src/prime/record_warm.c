@@ -24,6 +24,25 @@ static void note_known(struct recorder *recorder)
 	}
 }
 
+static void count_addition(struct jw_record_result *result, const struct cache_addition *addition)
+{
+	switch (addition->added) {
+	case CACHE_ADDED_NEW:
+	case CACHE_ADDED_REPLACED:
+		result->added++;
+		if (addition->grown_bytes > 0)
+			result->added_bytes += (uint64_t)addition->grown_bytes;
+		break;
+	case CACHE_ADDED_SAME: result->there++; break;
+	case CACHE_ADDED_REFUSED: result->refused++; break;
+	case CACHE_ADDED_TAKEN:
+		result->refused++;
+		record_note(result, addition->why.message);
+		break;
+	case CACHE_ADDED_NOT: break;
+	}
+}
+
 /* Entries that are inserted together. */
 struct batch {
 	struct cache_addition additions[BATCH];
@@ -36,23 +55,8 @@ static int put_in(struct jw_error *err, struct cache_live *live, struct recorder
 {
 	int failed = batch->count ? cache_insert(err, live, batch->additions, batch->count) : 0;
 
-	for (size_t i = 0; i < batch->count; i++) {
-		switch (batch->additions[i].added) {
-		case CACHE_ADDED_NEW:
-		case CACHE_ADDED_REPLACED:
-			recorder->result->added++;
-			if (batch->additions[i].grown_bytes > 0)
-				recorder->result->added_bytes += (uint64_t)batch->additions[i].grown_bytes;
-			break;
-		case CACHE_ADDED_SAME: recorder->result->there++; break;
-		case CACHE_ADDED_REFUSED: recorder->result->refused++; break;
-		case CACHE_ADDED_TAKEN:
-			recorder->result->refused++;
-			record_note(recorder->result, batch->additions[i].why.message);
-			break;
-		case CACHE_ADDED_NOT: break;
-		}
-	}
+	for (size_t i = 0; i < batch->count; i++)
+		count_addition(recorder->result, &batch->additions[i]);
 	return failed;
 }
 

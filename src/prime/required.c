@@ -45,7 +45,7 @@ static void add_requirements(void *owner, struct wheel *wheel, const struct buf 
 		length -= strlen(field);
 		text = arena_keep(owner, mem_string_n(line, length));
 		text += strspn(text, " \t");
-		if (required_read(text, &required) && is_base(required.is.name))
+		if (required_read(text, &required) && question_is_base(required.is.name))
 			arena_add_string(owner, &list, &wheel->require_count, METADATA_MAX_REQUIREMENTS, text);
 	}
 	wheel->requires = (const char *const *)list;
@@ -117,7 +117,7 @@ static int judge_wheel(struct jw_error *err, struct question *question,
 	*shelf = (struct shelf){.listed = true, .list = {.wheels = &one, .count = 1}};
 	TEXT_COPY(shelf->name, wheel->package);
 	*release = (struct jw_which_release){.answer = JW_WHICH_RUNS};
-	if (judge_pins(err, question, &one, NULL, release))
+	if (question_judge_pins(err, question, &one, NULL, release))
 		return -1;
 	return release->answer == JW_WHICH_FAILS
 			   ? 0

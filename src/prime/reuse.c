@@ -116,6 +116,27 @@ void reuse_would_restore(const struct jw_system *system, struct plan *plan,
 	wanted_free(&wanted);
 }
 
+/* Removes damaged entries that are still unchanged, so that others can take their names. If that
+ * fails, they are replaced when their modules are compiled. */
+static void remove_damaged(const struct jw_system *system, const struct plan *plan)
+{
+	const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
+	struct cache_removal *removals = mem_array(plan->module_count, sizeof *removals);
+	struct cache_live *live = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].damage &&
+			repair_may_remove(plan->cache_dir, sound_driver_of(&system->driver),
+							  plan->modules[i].key, &removals[count]))
+			count++;
+	if (count && !cache_live_open(NULL, plan->cache_dir, &how, &live)) {
+		(void)cache_remove(NULL, live, removals, count);
+		(void)cache_live_close(NULL, live);
+	}
+	mem_free(removals);
+}
+
 bool reuse_fill(const struct jw_system *aside, const struct jw_prime_options *options,
 				const struct plan *plan, struct jw_prime_result *outcome)
 {
@@ -138,25 +159,8 @@ void reuse_store(const struct jw_system *system, const struct jw_prime_options *
 	struct jw_prime_reuse *reuse = &outcome->reuse;
 	struct wanted wanted = {0};
 
-	if (!options->dry_run && !system->cache.why_useless[0]) {
-		/* Damaged entries that are still unchanged go, so that others can take their names. If that
-		 * fails, they are replaced when their modules are compiled. */
-		const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
-		struct cache_removal *removals = mem_array(plan->module_count, sizeof *removals);
-		struct cache_live *live = NULL;
-		size_t count = 0;
-
-		for (size_t i = 0; i < plan->module_count; i++)
-			if (plan->modules[i].damage &&
-				repair_may_remove(plan->cache_dir, sound_driver_of(&system->driver),
-								  plan->modules[i].key, &removals[count]))
-				count++;
-		if (count && !cache_live_open(NULL, plan->cache_dir, &how, &live)) {
-			(void)cache_remove(NULL, live, removals, count);
-			(void)cache_live_close(NULL, live);
-		}
-		mem_free(removals);
-	}
+	if (!options->dry_run && !system->cache.why_useless[0])
+		remove_damaged(system, plan);
 	list_wanted(plan, options->plan.budget_bytes, &wanted);
 	reuse->store = !options->reuse.no_store && reuse_may_use_store(system);
 	if (wanted.count && reuse->store) {

@@ -31,12 +31,12 @@ static int answer_release(struct jw_error *err, struct question *question, struc
 		return 0;
 	}
 	if (options->python && !wheel_fits_python(wheel, options->python)) {
-		begin_release(question, shelf->name, wheel, release);
+		question_begin_release(question, shelf->name, wheel, release);
 		release->answer = JW_WHICH_NO_PYTHON;
 		release->why = arena_keep(question->owner, wheel_pythons(wheel));
 		return 0;
 	}
-	if (judge_own(err, question, shelf, wheel, options->extras, release))
+	if (question_judge_own(err, question, shelf, wheel, options->extras, release))
 		return -1;
 	return release->answer > JW_WHICH_CPU ? 0
 										  : judge_brought(err, question, shelf, wheel,

@@ -56,6 +56,23 @@ static enum shell shell_of_account(void)
 	return shell;
 }
 
+/* bash reads the first of these that exists. Source: bash(1), INVOCATION. */
+static char *bash_login_profile(struct jw_error *err, void *owner)
+{
+	static const char *const names[] = {".bash_profile", ".bash_login"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *path = place_home_path(err, owner, names[i]);
+		bool there;
+
+		if (!path || os_check_exists(err, path, &there))
+			return NULL;
+		if (there)
+			return path;
+	}
+	return place_home_path(err, owner, ".profile");
+}
+
 static char *zsh_path(struct jw_error *err, void *owner, const char *name)
 {
 	const char *folder = arena_keep(owner, os_env("ZDOTDIR"));
@@ -68,21 +85,8 @@ static char *profile_of(struct jw_error *err, void *owner, enum shell shell, boo
 {
 	if (shell == SHELL_ZSH)
 		return zsh_path(err, owner, login ? ".zprofile" : ".zshenv");
-	if (shell == SHELL_BASH && login) {
-		/* bash reads the first of these that exists. Source: bash(1), INVOCATION. */
-		static const char *const names[] = {".bash_profile", ".bash_login"};
-
-		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-			char *path = place_home_path(err, owner, names[i]);
-			bool there;
-
-			if (!path || os_check_exists(err, path, &there))
-				return NULL;
-			if (there)
-				return path;
-		}
-		return place_home_path(err, owner, ".profile");
-	}
+	if (shell == SHELL_BASH && login)
+		return bash_login_profile(err, owner);
 	return place_home_path(err, owner, shell == SHELL_BASH ? ".bashrc" : ".profile");
 }
 

@@ -811,6 +811,20 @@ static void take_refusal(struct run *run, struct slot *slot, size_t index,
 					  answer->log);
 }
 
+/* Learns the time of one thread alone, because threads that share a core are slower. */
+static void learn(const struct run *run, const struct slot *slot, const struct plan_module *module,
+				  const struct protocol_answer *answer)
+{
+	const unsigned threads = run->workers.threads;
+	/* Counts the workers with jobs, and this one, which has just finished its own. */
+	unsigned busy = busy_workers(run) + !slot->job_count;
+	double alone;
+
+	busy = busy < threads ? busy : threads;
+	alone = plan_capacity(busy, threads, run->workers.cores) / busy;
+	speed_take(run->setup->learnt, module, answer->cpu_ms * alone, answer->wall_ms * alone);
+}
+
 bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer)
 {
 	struct run_workers *workers = &run->workers;
@@ -844,17 +858,8 @@ bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_a
 		memory_budget_measured(&run->memory.budget, module->memory_bytes, answer->peak_bytes);
 	}
 	/* A worker that uses the live cache itself may have found the module there. */
-	if (!answer->result && run->setup->learnt && run->setup->live) {
-		/* The time of one thread alone counts, because threads that share a core are slower. */
-		const unsigned threads = run->workers.threads;
-		/* Counts the workers with jobs, and this one, which has just finished its own. */
-		unsigned busy = busy_workers(run) + !slot->job_count;
-		double alone;
-
-		busy = busy < threads ? busy : threads;
-		alone = plan_capacity(busy, threads, run->workers.cores) / busy;
-		speed_take(run->setup->learnt, module, answer->cpu_ms * alone, answer->wall_ms * alone);
-	}
+	if (!answer->result && run->setup->learnt && run->setup->live)
+		learn(run, slot, module, answer);
 	pace_take(&run->report.pace, 1, module->cost_ms,
 			  answer->cpu_ms > 0 ? answer->cpu_ms : answer->wall_ms);
 	result->compile_cpu_seconds += answer->cpu_ms / 1000;

@@ -71,6 +71,20 @@ static void offer_files(struct completion *completion, bool folders)
 	buf_add(&completion->text, "%s", folders ? ":folders\n" : ":files\n");
 }
 
+static void offer_gpus(struct completion *completion)
+{
+	char name[JW_TARGET_TEXT];
+
+	offer_choices(completion, "native|all");
+	for (uint16_t sm = 0; sm < newest_sm; sm++) {
+		const struct jw_target target = {.sm = sm};
+		const char *products = jw_target_products(target);
+
+		if (*products)
+			offer_candidate(completion, jw_target_sm(name, target), strlen(name), products);
+	}
+}
+
 /* Offers the packages of the active environment that may hold device code. */
 static void offer_packages(struct completion *completion)
 {
@@ -102,18 +116,8 @@ static void offer_what(struct completion *completion, const char *names)
 		offer_files(completion, false);
 	else if (strstr(names, "DIR"))
 		offer_files(completion, true);
-	if (!strcmp(names, "GPU") || !strcmp(names, "SM")) {
-		char name[JW_TARGET_TEXT];
-
-		offer_choices(completion, "native|all");
-		for (uint16_t sm = 0; sm < newest_sm; sm++) {
-			const struct jw_target target = {.sm = sm};
-			const char *products = jw_target_products(target);
-
-			if (*products)
-				offer_candidate(completion, jw_target_sm(name, target), strlen(name), products);
-		}
-	}
+	if (!strcmp(names, "GPU") || !strcmp(names, "SM"))
+		offer_gpus(completion);
 }
 
 static void offer_options(struct completion *completion, const struct cli_option *table)
@@ -213,11 +217,10 @@ static void complete_of_command(struct completion *completion, const struct cli_
 	else if (*word == '-') {
 		offer_options(completion, command->options);
 		offer_options(completion, options_common);
-	} else if (command->choices) {
+	} else if (command->choices)
 		offer_choices(completion, command->choices);
-	} else {
+	else
 		offer_what(completion, command->usage);
-	}
 }
 
 static size_t names_before_options(const char *const *words, size_t count)

@@ -129,6 +129,17 @@ static char *doctor_text_command(const struct doctor_words *words, const struct 
 	return text;
 }
 
+static void put_finding(struct buf *text, size_t number, const struct doctor_words *words,
+						const struct jw_finding *finding)
+{
+	char *command = finding->command ? doctor_text_command(words, finding) : NULL;
+
+	buf_add(text, "%2zu  %s: %s\n", number, finding->id, finding->evidence);
+	buf_add(text, "    Do: %s", finding->fix);
+	buf_add(text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
+	mem_free(command);
+}
+
 static const char *probe_text(enum jw_probe_use use)
 {
 	switch (use) {
@@ -175,17 +186,8 @@ static void put_findings(struct buf *text, const struct doctor_document *documen
 	const struct jw_doctor_result *result = &document->result;
 
 	put_process(text, &document->process);
-	for (size_t i = 0; i < result->finding_count; i++) {
-		char *command = result->findings[i].command
-							? doctor_text_command(&document->words, &result->findings[i])
-							: NULL;
-
-		buf_add(text, "%2zu  %s: %s\n", (i + 1), result->findings[i].id,
-				result->findings[i].evidence);
-		buf_add(text, "    Do: %s", result->findings[i].fix);
-		buf_add(text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
-		mem_free(command);
-	}
+	for (size_t i = 0; i < result->finding_count; i++)
+		put_finding(text, i + 1, &document->words, &result->findings[i]);
 	if (document->empty)
 		buf_add(text, "no device code found in %s; “jitwarm find” shows the environments here\n",
 				document->empty);
@@ -226,6 +228,22 @@ static void print_lines_of(const struct output *out, char *text)
 		}
 		next_step(out, style, line, command ? &step : NULL);
 	}
+}
+
+static void put_machine(struct buf *text, const struct jw_system *system)
+{
+	char driver[JW_DRIVER_TEXT], target[JW_TARGET_TEXT], size[TEXT_SHORT], limit[TEXT_SHORT];
+
+	buf_add(text, "jitwarm %s (%s)\n", jw_version(), jw_platform());
+	for (size_t i = 0; i < system->gpu_count; i++)
+		buf_add(text, "GPU     %s (%s)\n", system->gpus[i].name,
+				jw_target_sm(target, system->gpus[i].target));
+	buf_add(text, "Driver  %s\n", jw_driver_text(driver, &system->driver.version));
+	buf_add(text, "Cache   %s, %s of %s%s\n",
+			TEXT_COUNT(system->cache.outlook.entries, "entry", "entries"),
+			text_bytes(size, system->cache.outlook.bytes),
+			text_bytes(limit, system->cache.limit_bytes),
+			system->cache.path ? "" : "; the driver caches nothing");
 }
 
 /* ---- the report for strangers */
@@ -282,18 +300,8 @@ static void doctor_text_report(const struct output *out, const struct jw_system 
 							   const struct doctor_document *document)
 {
 	struct buf text = BUF_MAX(MAX_REPORT), hidden = BUF_MAX(MAX_REPORT);
-	char driver[JW_DRIVER_TEXT], target[JW_TARGET_TEXT], size[TEXT_SHORT], limit[TEXT_SHORT];
 
-	buf_add(&text, "jitwarm %s (%s)\n", jw_version(), jw_platform());
-	for (size_t i = 0; i < system->gpu_count; i++)
-		buf_add(&text, "GPU     %s (%s)\n", system->gpus[i].name,
-				jw_target_sm(target, system->gpus[i].target));
-	buf_add(&text, "Driver  %s\n", jw_driver_text(driver, &system->driver.version));
-	buf_add(&text, "Cache   %s, %s of %s%s\n",
-			TEXT_COUNT(system->cache.outlook.entries, "entry", "entries"),
-			text_bytes(size, system->cache.outlook.bytes),
-			text_bytes(limit, system->cache.limit_bytes),
-			system->cache.path ? "" : "; the driver caches nothing");
+	put_machine(&text, system);
 	put_findings(&text, document);
 	hide_names(&hidden, buf_text(&text));
 	output_line(out, STYLE_PLAIN, "```text");

@@ -213,6 +213,27 @@ static int dearer(const void *a, const void *b)
 
 /* ---- printing */
 
+/* Prints which places have no device code, if no place has any. */
+static void print_searched(const struct output *out, const struct find_document *document,
+						   size_t without)
+{
+	enum { MAX_SEARCHED = 12 };
+	size_t printed = 0;
+
+	output_line(out, STYLE_PLAIN, "no device code in %s:",
+				TEXT_COUNT(without, "environment or program", "environments and programs"));
+	for (size_t i = 0; i < document->count && printed < MAX_SEARCHED; i++)
+		if (!document->rows[i].trouble) {
+			output_line(out, STYLE_PLAIN, "  %s (%s)", document->rows[i].place.name,
+						document->rows[i].place.kind);
+			printed++;
+		}
+	if (printed < without)
+		output_line(out, STYLE_PLAIN, "  and %s",
+					TEXT_COUNT(without - printed, "more place", "more places"));
+	output_line(out, STYLE_FAINT, "“jitwarm find DIR” searches below DIR");
+}
+
 static int print_rows(struct jw_error *err, const struct output *out,
 					  const struct find_document *document)
 {
@@ -246,28 +267,13 @@ static int print_rows(struct jw_error *err, const struct output *out,
 		output_line(
 			out, STYLE_FAINT, "no device code in %s",
 			TEXT_COUNT(without, "other environment or program", "other environments and programs"));
-	else if (without) {
-		enum { MAX_SEARCHED = 12 };
-		size_t printed = 0;
-
-		output_line(out, STYLE_PLAIN, "no device code in %s:",
-					TEXT_COUNT(without, "environment or program", "environments and programs"));
-		for (size_t i = 0; i < document->count && printed < MAX_SEARCHED; i++)
-			if (!document->rows[i].trouble) {
-				output_line(out, STYLE_PLAIN, "  %s (%s)", document->rows[i].place.name,
-							document->rows[i].place.kind);
-				printed++;
-			}
-		if (printed < without)
-			output_line(out, STYLE_PLAIN, "  and %s",
-						TEXT_COUNT(without - printed, "more place", "more places"));
-		output_line(out, STYLE_FAINT, "“jitwarm find DIR” searches below DIR");
-	} else if (!document->count) {
+	else if (without)
+		print_searched(out, document, without);
+	else if (!document->count)
 		output_line(out, STYLE_PLAIN,
 					"no environment and no program was found, neither near the home folder nor "
 					"where venv, conda, pipx, uv, pyenv and programs usually are; “jitwarm find "
 					"DIR” searches below DIR");
-	}
 	return result;
 }
 

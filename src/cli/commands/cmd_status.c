@@ -300,6 +300,24 @@ static const char *memory_text(char text[TEXT_SHORT], uint64_t bytes)
 	return text_bytes(text, bytes);
 }
 
+static void print_gpus(const struct output *out, const struct jw_system *system)
+{
+	for (size_t i = 0; i < system->gpu_count; i++) {
+		const struct jw_gpu *gpu = &system->gpus[i];
+		char target[JW_TARGET_TEXT], memory[TEXT_SHORT];
+
+		if (system->unasked)
+			output_line(out, STYLE_STRONG, "GPU     %s (%s)%s%s: asleep, so not asked", gpu->name,
+						jw_target_sm(target, gpu->target), gpu->bus[0] ? " at " : "", gpu->bus);
+		else
+			output_line(out, STYLE_STRONG, "GPU     %s (%s, %s)%s%s", gpu->name,
+						jw_target_sm(target, gpu->target), memory_text(memory, gpu->memory_bytes),
+						gpu->bus[0] ? " at " : "", gpu->bus);
+	}
+	if (!system->gpu_count)
+		output_line(out, STYLE_WARN, "GPU     %s", system->why_none);
+}
+
 static void print_driver(const struct output *out, const struct jw_driver_info *driver,
 						 bool explain)
 {
@@ -513,20 +531,8 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 	const struct output *out = &cli->out;
 	const struct jw_system *system = &found->system;
 	bool has_code = false;
-	for (size_t i = 0; i < system->gpu_count; i++) {
-		const struct jw_gpu *gpu = &system->gpus[i];
-		char target[JW_TARGET_TEXT], memory[TEXT_SHORT];
 
-		if (system->unasked)
-			output_line(out, STYLE_STRONG, "GPU     %s (%s)%s%s: asleep, so not asked", gpu->name,
-						jw_target_sm(target, gpu->target), gpu->bus[0] ? " at " : "", gpu->bus);
-		else
-			output_line(out, STYLE_STRONG, "GPU     %s (%s, %s)%s%s", gpu->name,
-						jw_target_sm(target, gpu->target), memory_text(memory, gpu->memory_bytes),
-						gpu->bus[0] ? " at " : "", gpu->bus);
-	}
-	if (!system->gpu_count)
-		output_line(out, STYLE_WARN, "GPU     %s", system->why_none);
+	print_gpus(out, system);
 	print_driver(out, &system->driver, explain);
 	ahead_print(out, "        ", &found->ahead);
 	print_cache(out, &system->cache);

@@ -178,6 +178,24 @@ static int collect_settings(struct jw_error *err, struct tuning *tuning)
 	return 0;
 }
 
+static int print_settings(struct jw_error *err, const struct tuning *tuning)
+{
+	struct table table = {.columns = 4};
+	int result;
+
+	for (size_t i = 0; i < tuning->document.settings.count; i++) {
+		const struct jw_setting *setting = &tuning->document.settings.items[i];
+
+		table_cell(&table, STYLE_PLAIN, "%s", setting->source);
+		table_cell(&table, STYLE_STRONG, "%s", setting->name);
+		table_name(&table, STYLE_PLAIN, setting->value);
+		table_cell(&table, STYLE_FAINT, setting->ours ? "%s (by jitwarm)" : "%s", setting->where);
+	}
+	result = tuning->document.settings.count ? table_print(err, &table, &tuning->cli->out) : 0;
+	table_free(&table);
+	return result;
+}
+
 /* Prints the grep with which users find the profile that overrides jitwarm's value; false if none
  * does. */
 static bool print_overridden(const struct tuning *tuning)
@@ -221,6 +239,23 @@ static const struct jw_setting *find_pending(const struct tuning *tuning)
 	if (options_given(options, "path") && (!path || !text_same(path->value, tuning->document.path)))
 		return NULL;
 	return limit_state == JW_TUNE_PENDING ? limit : path_state == JW_TUNE_PENDING ? path : NULL;
+}
+
+/* Prints the command as it was called, with --apply. */
+static void print_apply(const struct output *out, const struct options *options)
+{
+	static const char *const kept[] = {"scope", "max-size", "path", "environment", NULL};
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
+
+	buf_add(&line, "jitwarm tune --apply");
+	next_step_keep(&line, options, kept);
+	next_step_names(&line, options);
+	next_step(out, STYLE_FAINT,
+			  options_given(options, "scope")
+				  ? "Next       apply this setting (--undo reverts it): "
+				  : "Next       apply this setting for your account (--scope system: for all; "
+					"--undo reverts it): ",
+			  &line);
 }
 
 /* Returns whether the advised settings are in force. */
@@ -284,26 +319,13 @@ static void print_tune_next(const struct tuning *tuning)
 	else if (pending)
 		output_line(out, STYLE_FAINT, "Next       log out and in again: %s sets %s=%s",
 					pending->where, pending->name, pending->value);
-	else if (!is_in_force(tuning)) {
-		/* The command as it was called, with --apply. */
-		static const char *const kept[] = {"scope", "max-size", "path", "environment", NULL};
-		struct buf line = BUF_MAX(NEXT_STEP_MAX);
-
-		buf_add(&line, "jitwarm tune --apply");
-		next_step_keep(&line, &tuning->cli->options, kept);
-		next_step_names(&line, &tuning->cli->options);
-		next_step(out, STYLE_FAINT,
-				  options_given(&tuning->cli->options, "scope")
-					  ? "Next       apply this setting (--undo reverts it): "
-					  : "Next       apply this setting for your account (--scope system: for all; "
-						"--undo reverts it): ",
-				  &line);
-	} else if (tune_change_is_ahead(&tuning->cli->system->cache)) {
+	else if (!is_in_force(tuning))
+		print_apply(out, &tuning->cli->options);
+	else if (tune_change_is_ahead(&tuning->cli->system->cache))
 		output_line(out, STYLE_FAINT,
 					"Next       log out and in again: then programs use the new setting");
-	} else {
+	else
 		output_line(out, STYLE_FAINT, "No setting needs a change.");
-	}
 }
 
 static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
@@ -312,20 +334,8 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], predicted[TEXT_SHORT], better[TEXT_SHORT];
 	char *what, *cure;
-	struct table table = {.columns = 4};
-	int result;
 
-	for (size_t i = 0; i < tuning->document.settings.count; i++) {
-		const struct jw_setting *setting = &tuning->document.settings.items[i];
-
-		table_cell(&table, STYLE_PLAIN, "%s", setting->source);
-		table_cell(&table, STYLE_STRONG, "%s", setting->name);
-		table_name(&table, STYLE_PLAIN, setting->value);
-		table_cell(&table, STYLE_FAINT, setting->ours ? "%s (by jitwarm)" : "%s", setting->where);
-	}
-	result = tuning->document.settings.count ? table_print(err, &table, &tuning->cli->out) : 0;
-	table_free(&table);
-	if (result)
+	if (print_settings(err, tuning))
 		return -1;
 	if (!tuning->cli->system->gpu_count)
 		output_note(out,
@@ -432,6 +442,16 @@ static int print_lines(struct jw_error *err, const struct tuning *tuning, const 
 	return result;
 }
 
+static int undo(struct jw_error *err, struct tuning *tuning, const struct jw_tune_request *request)
+{
+	if (jw_tune_undo(err, request, &tuning->result))
+		return -1;
+	tune_change_print_changes(&tuning->cli->out, tuning->result);
+	if (!tuning->result->count)
+		output_line(&tuning->cli->out, STYLE_PLAIN, "There is nothing to undo.");
+	return 0;
+}
+
 static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
@@ -469,14 +489,8 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 							 "“%.100s”: not a path or package; for a limit, use --max-size %.100s",
 							 name, name);
 	}
-	if (options_given(options, "undo")) {
-		if (jw_tune_undo(err, (scope ? &request : NULL), &tuning->result))
-			return -1;
-		tune_change_print_changes(&tuning->cli->out, tuning->result);
-		if (!tuning->result->count)
-			output_line(&tuning->cli->out, STYLE_PLAIN, "There is nothing to undo.");
-		return 0;
-	}
+	if (options_given(options, "undo"))
+		return undo(err, tuning, scope ? &request : NULL);
 	if (collect_settings(err, tuning))
 		return -1;
 	if (form)

@@ -100,6 +100,25 @@ static void own_group(const struct group_version *version, char path[MAX_GROUP_P
 	buf_free(&text);
 }
 
+/* Each level above our own group may limit it. */
+static void limit_memory(const struct group_version *version, uint64_t *total_bytes,
+						 uint64_t *available_bytes)
+{
+	char path[MAX_GROUP_PATH];
+	char *slash;
+
+	own_group(version, path);
+	do {
+		char *folder = mem_printf("%s%s", version->root, path);
+
+		limit_by_group(version, folder, total_bytes, available_bytes);
+		mem_free(folder);
+		slash = strrchr(path, '/');
+		if (slash)
+			*slash = 0;
+	} while (slash);
+}
+
 bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 {
 	struct buf text = {0};
@@ -109,22 +128,8 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 	*ret_total_bytes = meminfo_field(buf_text(&text), "MemTotal:");
 	*ret_available_bytes = meminfo_field(buf_text(&text), "MemAvailable:");
 	buf_free(&text);
-	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-		/* Each level above our own group may limit it. */
-		char path[MAX_GROUP_PATH];
-		char *slash;
-
-		own_group(&versions[i], path);
-		do {
-			char *folder = mem_printf("%s%s", versions[i].root, path);
-
-			limit_by_group(&versions[i], folder, ret_total_bytes, ret_available_bytes);
-			mem_free(folder);
-			slash = strrchr(path, '/');
-			if (slash)
-				*slash = 0;
-		} while (slash);
-	}
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+		limit_memory(&versions[i], ret_total_bytes, ret_available_bytes);
 	return *ret_total_bytes != 0;
 }
 
