@@ -62,10 +62,9 @@ struct jw_find_options {
 
 /* Finds the files that the names mean. -1 only if no name was found (with the first one's reason),
  * if there is no environment to fall back on, or JW_ERR_INTERRUPTED. The caller frees
- * *ret_found. */
+ * *ret_found with jw_result_free. */
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found);
-void jw_found_free(struct jw_found *found);
 
 /* Resolves a name that jw_find takes as a path; *ret_path is NULL if the name means something else.
  * The caller frees it with jw_text_free. */

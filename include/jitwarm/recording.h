@@ -90,7 +90,7 @@ struct jw_found; /* jitwarm/find.h */
  * files that the user named; NULL for none. */
 void jw_recording_name_files(struct jw_recording *recording, const struct jw_found *given);
 /* Finds the files of this machine that the recording names. Missing files are not a failure:
- * *ret_found may be empty. The caller frees it with jw_found_free. */
+ * *ret_found may be empty. The caller frees it with jw_result_free. */
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
 					  struct jw_found **ret_found);
 #endif

@@ -215,7 +215,7 @@ static void check_directory(const struct reading *to)
 
 static struct adopted {
 	const char *name;
-	bool is;
+	bool is_changed;
 	char *own; /* the variable's value in the process; NULL if it has none */
 } adopted[] = {
 	{.name = "CUDA_CACHE_PATH"}, {.name = "CUDA_CACHE_MAXSIZE"}, {.name = "CUDA_CACHE_DISABLE"}};
@@ -232,9 +232,9 @@ int cache_settings_adopt(struct jw_error *err, const char *name, const char *val
 {
 	struct adopted *variable = adopted_of(name);
 
-	if (variable && !variable->is) {
+	if (variable && !variable->is_changed) {
 		variable->own = os_env(name);
-		variable->is = true;
+		variable->is_changed = true;
 	}
 	return os_env_set(err, name, value);
 }
@@ -243,7 +243,7 @@ char *cache_settings_own(const char *name)
 {
 	const struct adopted *variable = adopted_of(name);
 
-	if (!variable || !variable->is)
+	if (!variable || !variable->is_changed)
 		return os_env(name);
 	return variable->own ? mem_string(variable->own) : NULL;
 }
@@ -261,7 +261,7 @@ void cache_settings_forget_adopted(void)
 	for (size_t i = 0; i < sizeof adopted / sizeof *adopted; i++) {
 		mem_free(adopted[i].own);
 		adopted[i].own = NULL;
-		adopted[i].is = false;
+		adopted[i].is_changed = false;
 	}
 }
 

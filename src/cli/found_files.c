@@ -151,6 +151,6 @@ void found_files_end(struct cli *cli, const struct found_files *files)
 void found_files_free(struct found_files *files)
 {
 	mem_free(files->paths);
-	jw_found_free(files->found);
+	jw_result_free(files->found);
 	*files = (struct found_files){0};
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -29,7 +30,8 @@ static int open_environment(struct jw_error *err, struct name_search *finder)
 	if (!finder->was_tried) {
 		finder->was_tried = true;
 		if (!sites_find(&finder->environment_error, &finder->list, &finder->environment)) {
-			finder->list.found->environment = mem_string(finder->environment->label);
+			finder->list.found->environment =
+				arena_string(finder->list.found, finder->environment->label);
 			if (packages_open(err, finder->environment, &finder->packages))
 				return -1;
 			finder->is_open = true;
@@ -328,7 +330,7 @@ int jw_find_path(struct jw_error *err, const char *name, char **ret_path)
 	else if (!result)
 		*ret_path = NULL;
 	close_search(&finder);
-	jw_found_free(finder.list.found);
+	jw_result_free(finder.list.found);
 	return result;
 }
 
@@ -358,7 +360,7 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 	if (!result)
 		result = fail_if_empty(err, found);
 	if (result)
-		jw_found_free(found);
+		jw_result_free(found);
 	else
 		*ret_found = found;
 	close_search(&finder);

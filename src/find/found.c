@@ -6,6 +6,7 @@
 
 #include <jitwarm/version.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -13,31 +14,12 @@
 
 void found_open(struct found_list *list)
 {
-	*list = (struct found_list){.found = mem_alloc(sizeof *list->found)};
+	*list = (struct found_list){.found = arena_open(sizeof *list->found)};
 }
 
 void found_close(struct found_list *list)
 {
 	found_seen_free(&list->seen);
-}
-
-void jw_found_free(struct jw_found *found)
-{
-	if (!found)
-		return;
-	for (size_t i = 0; i < found->file_count; i++)
-		mem_free(found->files[i].path);
-	for (size_t i = 0; i < found->note_count; i++)
-		mem_free(found->notes[i].text);
-	for (size_t i = 0; i < found->package_count; i++) {
-		mem_free(found->packages[i].name);
-		mem_free(found->packages[i].version);
-	}
-	mem_free(found->files);
-	mem_free(found->notes);
-	mem_free(found->packages);
-	mem_free(found->environment);
-	mem_free(found);
 }
 
 void found_seen_free(struct found_seen *seen)
@@ -87,8 +69,6 @@ void found_drop_foreign(struct found_list *list)
 		if (!file->package || !set_has(&natives, (uintptr_t)file->package) ||
 			code_file_is_for(file->path, jw_platform(), &either))
 			found->files[kept++] = *file;
-		else
-			mem_free(file->path);
 	}
 	found->file_count = kept;
 	set_free(&natives);
@@ -111,9 +91,10 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 		return -1;
 	if (!is_new)
 		return 0;
-	if (VEC_ROOM(err, found->files, list->file_capacity, found->file_count, FOUND_MAX_FILES))
+	if (ARENA_ROOM(err, found, found->files, list->file_capacity, found->file_count,
+				   FOUND_MAX_FILES))
 		return -1;
-	file.path = mem_string(path);
+	file.path = arena_string(found, path);
 	/* Records name files with '/', but cmd takes a word after '/' for an option. */
 	for (char *c = file.path; *c; c++)
 		if (os_is_separator(*c))
@@ -143,11 +124,11 @@ int found_package(struct jw_error *err, struct found_list *list, const char *nam
 {
 	struct jw_found *found = list->found;
 
-	if (VEC_ROOM(err, found->packages, list->package_capacity, found->package_count,
-				 FOUND_MAX_PACKAGES))
+	if (ARENA_ROOM(err, found, found->packages, list->package_capacity, found->package_count,
+				   FOUND_MAX_PACKAGES))
 		return -1;
-	*ret_package = (struct find_package){.name = mem_string(name),
-										 .version = version ? mem_string(version) : NULL,
+	*ret_package = (struct find_package){.name = arena_string(found, name),
+										 .version = arena_string(found, version),
 										 .is_pips = is_pips};
 	found->packages[found->package_count++] = *ret_package;
 	return 0;
@@ -166,9 +147,10 @@ static void add_note(struct found_list *list, bool is_trouble, enum jw_code code
 	struct jw_found *found = list->found;
 
 	found->trouble_count += is_trouble;
-	if (!VEC_ROOM(NULL, found->notes, list->note_capacity, found->note_count, FOUND_MAX_NOTES))
+	if (!ARENA_ROOM(NULL, found, found->notes, list->note_capacity, found->note_count,
+					FOUND_MAX_NOTES))
 		found->notes[found->note_count++] = (struct jw_found_note){
-			.is_trouble = is_trouble, .code = code, .text = mem_string(text)};
+			.is_trouble = is_trouble, .code = code, .text = arena_string(found, text)};
 }
 
 void found_note(struct found_list *list, const char *format, ...)

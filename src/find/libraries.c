@@ -62,7 +62,7 @@ char *library_of_package(struct jw_error *err, void *owner, const struct library
 	for (size_t i = 0; i < found->file_count && !path; i++)
 		if (kind->is(os_base_name(found->files[i].path)))
 			path = arena_string(owner, found->files[i].path);
-	jw_found_free(found);
+	jw_result_free(found);
 	return path;
 }
 

@@ -162,7 +162,7 @@ int named_paths_find(struct jw_error *err, const char *const *paths, size_t coun
 	for (size_t i = 0; !result && i < count; i++)
 		result = named_path_find(err, &list, paths[i]);
 	if (result)
-		jw_found_free(list.found);
+		jw_result_free(list.found);
 	else
 		*ret_found = list.found;
 	found_close(&list);

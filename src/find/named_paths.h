@@ -13,6 +13,6 @@ int named_path_take(struct jw_error *err, struct found_list *list, const char *p
 /* Adds the file or directory at `path`, whose stat it reads; a missing path becomes a trouble. */
 int named_path_find(struct jw_error *err, struct found_list *list, const char *path);
 /* Finds the files of all paths, each once, also CUDA C sources if `sources` is set (jw_find). The
- * caller frees the result with jw_found_free. JW_ERR_INTERRUPTED if cancelled. */
+ * caller frees the result with jw_result_free. JW_ERR_INTERRUPTED if cancelled. */
 int named_paths_find(struct jw_error *err, const char *const *paths, size_t count, bool sources,
 					 struct jw_cancel cancel, struct jw_found **ret_found);

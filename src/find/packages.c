@@ -7,6 +7,7 @@
 #include <jitwarm/find.h>
 #include <jitwarm/version.h>
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/packages.h"
@@ -106,10 +107,11 @@ static uint64_t name_key(const char *name)
 static int add_package(struct jw_error *err, struct packages *packages, const char *folder,
 					   const char *file, const char *name, struct package package)
 {
-	if (VEC_ROOM(err, packages->items, packages->capacity, packages->count, PACKAGES_MAX))
+	if (ARENA_ROOM(err, packages->owner, packages->items, packages->capacity, packages->count,
+				   PACKAGES_MAX))
 		return -1;
-	package.name = mem_string(name);
-	package.path = os_join(folder, file);
+	package.name = arena_string(packages->owner, name);
+	package.path = arena_keep(packages->owner, os_join(folder, file));
 	packages->items[packages->count++] = package;
 	return 0;
 }
@@ -143,7 +145,7 @@ static int compare_names(const void *a, const void *b)
 /* Lists the packages by name, except those that an earlier folder's hide. */
 static void list_names(struct packages *packages)
 {
-	struct package_name *names = mem_array(packages->count, sizeof *names);
+	struct package_name *names = arena_array(packages->owner, packages->count, sizeof *names);
 	const struct package *first = NULL;
 
 	for (size_t i = 0; i < packages->count; i++)
@@ -163,7 +165,7 @@ static void list_names(struct packages *packages)
 int packages_open(struct jw_error *err, const struct sites *environment,
 				  struct packages *ret_packages)
 {
-	struct packages packages = {.environment = environment};
+	struct packages packages = {.environment = environment, .owner = arena_open(1)};
 	char *conda = environment->conda ? os_join(environment->prefix, "conda-meta") : NULL;
 	int result = 0;
 
@@ -185,12 +187,7 @@ int packages_open(struct jw_error *err, const struct sites *environment,
 
 void packages_close(struct packages *packages)
 {
-	for (size_t i = 0; i < packages->count; i++) {
-		mem_free(packages->items[i].name);
-		mem_free(packages->items[i].path);
-	}
-	mem_free(packages->items);
-	mem_free(packages->names);
+	jw_result_free(packages->owner);
 	set_free(&packages->modules);
 	*packages = (struct packages){0};
 }
@@ -347,7 +344,7 @@ static int name_owners_in(struct jw_error *err, struct found_list *list, size_t 
 	}
 	set_free(&places);
 	found_close(&owned);
-	jw_found_free(owned.found);
+	jw_result_free(owned.found);
 	packages_close(&packages);
 	mem_free(environment.items[0].path);
 	mem_free(prefix);

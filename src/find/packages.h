@@ -14,6 +14,7 @@ struct package_name {
 };
 
 struct packages {
+	void *owner; /* base/arena.h */
 	const struct sites *environment;
 	struct package *items; /* sorted in the order of the sites, conda's last */
 	size_t count, capacity;

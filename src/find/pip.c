@@ -92,7 +92,7 @@ static int find_pythons(struct jw_error *err, struct pip *pip)
 		pip->active_first = pip->count > 0;
 		result = read_active_version(err, sites, pip->active);
 	}
-	jw_found_free(list.found);
+	jw_result_free(list.found);
 	found_close(&list);
 	jw_result_free(sites);
 	if (!result && !python_on_path(&why, pip, &pip->options->fetch->cancel, &path) &&

@@ -165,9 +165,10 @@ static int take_match(struct jw_error *err, struct place_list *list, const struc
 	return 0;
 }
 
-static bool begins_so(const char *name, const char *names)
+/* Returns whether a name begins with that of a rule, perhaps after “lib”. */
+static bool fits_rule(const char *name, const char *wanted)
 {
-	return text_starts(name, names) || (text_starts(name, "lib") && text_starts(name + 3, names));
+	return text_starts(name, wanted) || (text_starts(name, "lib") && text_starts(name + 3, wanted));
 }
 
 static int take_rule_names(struct jw_error *err, struct place_list *list,
@@ -182,7 +183,7 @@ static int take_rule_names(struct jw_error *err, struct place_list *list,
 		const bool fits =
 			names.kinds[i] == OS_DIRECTORY || (names.kinds[i] == OS_REGULAR && rule->program);
 
-		if (fits && begins_so(names.items[i], rule->names))
+		if (fits && fits_rule(names.items[i], rule->names))
 			result =
 				take_match(err, list, rule,
 						   arena_printf(list->places, "%s/%s%s%s", folder, names.items[i],

@@ -252,14 +252,14 @@ static int named_folder(struct jw_error *err, struct sites *environment, const c
 						char **ret_folder, char missing[MAX_MISSING])
 {
 	const char *value = arena_keep(environment, os_env(variable));
-	bool is;
+	bool there;
 
 	*ret_folder = NULL;
 	if (!value || !*value)
 		return 0;
-	if (is_folder(err, value, &is))
+	if (is_folder(err, value, &there))
 		return -1;
-	if (!is)
+	if (!there)
 		(void)text_format(missing, MAX_MISSING, "%s is %.300s, which is not a folder", variable,
 						  value);
 	else if (!os_real_path(NULL, value, ret_folder))
@@ -313,14 +313,14 @@ static int project_environment(struct jw_error *err, struct sites *environment, 
 		return 0;
 	for (const char *below = "";; below = folder, folder = os_dir_name(folder)) {
 		const char *path = arena_keep(environment, os_join(folder, ".venv"));
-		bool is;
+		bool there;
 
 		(void)arena_keep(environment, folder);
 		if (!strcmp(below, folder))
 			return 0;
-		if (python_has_mark(err, path, "pyvenv.cfg", &is))
+		if (python_has_mark(err, path, "pyvenv.cfg", &there))
 			return -1;
-		if (is) {
+		if (there) {
 			*ret_prefix = take_ours(environment, path);
 			return 0;
 		}
@@ -570,7 +570,7 @@ bool jw_environment_python(char version[JW_PYTHON_VERSION])
 		for (size_t i = 0; i < environment->count && !found; i++)
 			found = python_version_in(environment->items[i].path, version);
 	jw_result_free(environment);
-	jw_found_free(list.found);
+	jw_result_free(list.found);
 	found_close(&list);
 	return found;
 }

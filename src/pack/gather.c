@@ -61,7 +61,7 @@ struct room {
 	struct cache_loads loads;
 };
 
-/* Finds the name of a payload's first kernel or function. */
+/* Finds the name of the first kernel in a module's PTX; "" if there is none. */
 static void find_lead(char lead[GATHER_LEAD], const uint8_t *payload, size_t size)
 {
 	static const char mark[] = ".entry ";
@@ -477,6 +477,6 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	else
 		*ret_wanted = wanted;
 	plan_free(plan);
-	jw_found_free(found);
+	jw_result_free(found);
 	return result;
 }

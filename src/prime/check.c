@@ -490,7 +490,7 @@ done:
 	jw_result_free(checked);
 	ledger_close(&ledger);
 	plan_free(plan);
-	jw_found_free(found);
+	jw_result_free(found);
 	recorded_keys_free(&keys);
 	required_free(&required);
 	return result;

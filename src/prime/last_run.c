@@ -113,7 +113,7 @@ static int add_files(struct jw_error *err, const struct jw_run_key *key, struct 
 
 		result = add_stamp(err, text, file->path, file->size_bytes, file->mtime_ns);
 	}
-	jw_found_free(found);
+	jw_result_free(found);
 	return result;
 }
 

@@ -239,8 +239,8 @@ void planning_free(struct planning *planning)
 	plan_free(planning->plan);
 	mem_free(planning->targets);
 	mem_free(planning->found.files);
-	jw_found_free(planning->searched);
-	jw_found_free(planning->made);
+	jw_result_free(planning->searched);
+	jw_result_free(planning->made);
 	mem_free(planning->containers);
 	run_folder_remove(&planning->folder);
 	recorded_keys_free(&planning->keys);

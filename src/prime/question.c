@@ -310,11 +310,11 @@ static void judge_compiler(const struct question *question, const struct compile
 					 needs);
 }
 
-/* Adds up what a program of the package may compile: the libraries that count for their variants,
- * if they are the package's own. */
-static struct judge_work work_of(const struct fates *fates, const struct wheel *wheel,
-								 const struct judged *judged, const size_t *members,
-								 const struct jw_driver *driver, double *ret_eager_ms)
+/* Adds up what a program may compile of the package's own libraries, of each only the variant that
+ * it loads. */
+static struct judge_work sum_work(const struct fates *fates, const struct wheel *wheel,
+								  const struct judged *judged, const size_t *members,
+								  const struct jw_driver *driver, double *ret_eager_ms)
 {
 	struct judge_work sum = {0};
 
@@ -323,7 +323,7 @@ static struct judge_work work_of(const struct fates *fates, const struct wheel *
 		const struct judge_member *member = members[i] ? &fates->members[members[i] - 1] : NULL;
 		const struct judge_work *work = &judged[i].work;
 
-		/* Some have nothing but registered containers that declare nothing. */
+		/* A library without a member has only registered containers that declare no kernel. */
 		if (member && (!member->chosen || member->aside || member->is.fate == JUDGE_LACKS ||
 					   member->is.fate == JUDGE_REFUSED))
 			continue;
@@ -422,7 +422,7 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 	} else if (!result) {
 		double eager_ms = 0;
 		const struct judge_work work =
-			work_of(&fates, wheel, judged, members, &options->driver, &eager_ms);
+			sum_work(&fates, wheel, judged, members, &options->driver, &eager_ms);
 		const double factor = options->speed.factor,
 					 seconds = work.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
 

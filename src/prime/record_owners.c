@@ -201,6 +201,6 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 		return note_cancelled(err, recorder, &why);
 	request.found = found;
 	result = build(err, recorder, &request);
-	jw_found_free(found);
+	jw_result_free(found);
 	return result;
 }

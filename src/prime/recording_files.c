@@ -5,6 +5,7 @@
 
 #include <jitwarm/find.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -88,7 +89,7 @@ void jw_recording_name_files(struct jw_recording *recording, const struct jw_fou
 
 		name_file(given && owner_of(given, file->path) ? given : found, file);
 	}
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 /* Returns the path on this machine; the caller frees it. */
@@ -190,8 +191,6 @@ static void keep_recorded(const struct jw_recording *recording, struct jw_found 
 
 		if (!file->package || set_has(&paths, path_key(installed_name(file->path))))
 			found->files[kept++] = *file;
-		else
-			mem_free(file->path);
 	}
 	set_free(&paths);
 	found->file_count = kept;
@@ -199,8 +198,6 @@ static void keep_recorded(const struct jw_recording *recording, struct jw_found 
 	for (size_t i = 0; i < found->note_count; i++)
 		if (found->notes[i].is_trouble && !is_missing_package(found->notes[i].code))
 			found->notes[kept++] = found->notes[i];
-		else
-			mem_free(found->notes[i].text);
 	found->note_count = found->trouble_count = kept;
 }
 
@@ -225,7 +222,7 @@ int jw_recording_find(struct jw_error *err, const struct jw_recording *recording
 		result = error_copy(err, &why);
 	if (!result) {
 		if (!found)
-			found = mem_alloc(sizeof *found);
+			found = arena_open(sizeof *found);
 		keep_recorded(recording, found);
 		*ret_found = found;
 	}

@@ -512,8 +512,8 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 	return 0;
 }
 
-/* Returns whether the file would run if its compiler had also made machine code for the GPU. Such
- * code runs under older drivers of the compiler's major CUDA version, other than PTX. */
+/* Returns whether the file would run if its compiler had also made machine code for the GPU.
+ * Machine code, unlike PTX, also runs under older drivers of the compiler's major CUDA version. */
 static bool would_run_with_code(const struct file_fate *fate, uint32_t driver_cuda)
 {
 	const enum plan_reason reason = fate->is.reason;
@@ -652,7 +652,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		forget_image(&scan.images[i]);
 	mem_free(scan.images);
 	mem_free(scan.from);
-	jw_found_free(scan.found);
+	jw_result_free(scan.found);
 	return result;
 }
 

@@ -95,7 +95,7 @@ static bool is_linker(const char *name)
 
 /* Finds the CUDA version of a compiler, by its name, its package, or its bytes; 0 if it is not a
  * compiler. */
-static uint32_t find_compiler(const struct jw_found_file *file, enum compiler_kind *ret_kind)
+static uint32_t cuda_of_compiler(const struct jw_found_file *file, enum compiler_kind *ret_kind)
 {
 	const char *name = os_base_name(file->path);
 
@@ -340,7 +340,7 @@ static bool is_nvrtc(const struct jw_found_file *file)
 {
 	enum compiler_kind kind;
 
-	return find_compiler(file, &kind) && kind == COMPILER_NVRTC;
+	return cuda_of_compiler(file, &kind) && kind == COMPILER_NVRTC;
 }
 
 static bool has_nvrtc(const struct jw_found *found)
@@ -391,7 +391,7 @@ static void check_compilers(const struct jw_found *found, const struct plan *pla
 	for (size_t i = 0; i < found->file_count; i++) {
 		const struct jw_found_file *file = &found->files[i];
 		enum compiler_kind kind;
-		const uint32_t cuda = find_compiler(file, &kind);
+		const uint32_t cuda = cuda_of_compiler(file, &kind);
 
 		for (size_t t = 0; cuda && t < result->gpu_count; t++) {
 			const struct jw_target device = result->gpus[t].target;
@@ -520,5 +520,5 @@ void toolchains_check(const struct jw_found *search, const struct plan *plan, bo
 		if (!loads)
 			drop_listed(result, 0, nvrtc);
 	}
-	jw_found_free(whole);
+	jw_result_free(whole);
 }

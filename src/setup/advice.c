@@ -255,7 +255,7 @@ static int predict(struct jw_error *err, const struct jw_system *system,
 		paths[i] = found->files[i].path;
 	result = predict_growth(err, system, paths, found->file_count, ret_bytes);
 	mem_free(paths);
-	jw_found_free(found);
+	jw_result_free(found);
 	return result;
 }
 

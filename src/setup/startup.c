@@ -113,7 +113,7 @@ static int packages_folder(struct jw_error *err, char **ret_path)
 		*ret_path = mem_string(sites->items[0].path);
 	jw_result_free(sites);
 	found_close(&list);
-	jw_found_free(list.found);
+	jw_result_free(list.found);
 	return result;
 }
 
@@ -289,7 +289,7 @@ static int check_named(struct jw_error *err, const struct jw_startup_options *op
 
 		if (!os_exists(options->names[i]))
 			result = jw_find(err, &one, &found);
-		jw_found_free(found);
+		jw_result_free(found);
 	}
 	return result;
 }

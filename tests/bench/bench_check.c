@@ -105,7 +105,7 @@ static int bench(struct jw_error *err, const char *program, char *const *files, 
 				 ? error_set(err, JW_ERR_IO, "%s cannot be run", program)
 				 : 0;
 done:
-	jw_found_free(found);
+	jw_result_free(found);
 	(void)os_remove_tree(NULL, state);
 	mem_free(state);
 	return result;

@@ -179,7 +179,7 @@ static int bake_all(struct jw_error *err, const char *name)
 		failed = result->file_count == 1 && result->files[0].baked == 2 ? 0 : STRUCK_NOT_WHOLE;
 	}
 	jw_result_free(result);
-	jw_found_free(found);
+	jw_result_free(found);
 	mem_free(path);
 	return failed;
 }

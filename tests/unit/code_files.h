@@ -153,7 +153,7 @@ static inline void find_them(struct tally *tally)
 	OK(jw_find(why, &(struct jw_find_options){.names = &name, .name_count = 1}, &found));
 	for (size_t i = 0; i < found->file_count; i++)
 		tally_path(tally, found->files[i].path);
-	jw_found_free(found);
+	jw_result_free(found);
 	expect_tally(tally, "jw_find");
 }
 

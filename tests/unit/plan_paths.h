@@ -18,6 +18,6 @@ static inline int plan_paths(struct jw_error *err, const struct plan_request *re
 		return -1;
 	whole.found = found;
 	result = plan_build(err, &whole, ret_plan);
-	jw_found_free(found);
+	jw_result_free(found);
 	return result;
 }

@@ -56,12 +56,12 @@ CASE(a_package_hides_its_namesake_in_a_later_folder)
 	found = find_one("frame");
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, "first/frame/new.so", "frame", "3");
-	jw_found_free(found);
+	jw_result_free(found);
 	/* The folder has a hidden file, which belongs to no package. */
 	found = find_one(NULL);
 	expect_file(found, "first/frame/new.so", "frame", "3");
 	expect_file(found, SITE "frame/lib.so.1", NULL, NULL);
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 /* Python's record and conda's record describe one package. */
@@ -78,7 +78,7 @@ CASE(all_records_of_a_package_count)
 	found = find_one("frame");
 	expect_file(found, SITE "frame/lib.so.1", "Frame", "2.0");
 	expect_file(found, "venv/lib/c.so", "frame", "2.0");
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 CASE(extras_may_be_named)
@@ -88,11 +88,11 @@ CASE(extras_may_be_named)
 	make_environment();
 	found = find_one("frame[dev]");
 	expect_file(found, SITE "tester.so", "tester", "1");
-	jw_found_free(found);
+	jw_result_free(found);
 	/* so also if the package was named without them before */
 	OK(find_named(why, (const char *[]){"frame", "frame[dev]"}, 2, &found));
 	expect_file(found, SITE "tester.so", "tester", "1");
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 CASE(module_leads_to_its_package)
@@ -106,10 +106,10 @@ CASE(module_leads_to_its_package)
 	found = find_one("cv9");
 	expect_file(found, SITE "cv9/cv9.abi3.so", "opencv-x", "4");
 	assert_true(has_note(found, "module of the package opencv-x"));
-	jw_found_free(found);
+	jw_result_free(found);
 	found = find_one("cv9==4");
 	expect_file(found, SITE "cv9/cv9.abi3.so", "opencv-x", "4");
-	jw_found_free(found);
+	jw_result_free(found);
 	find_fails("cv9==5", JW_ERR_NOT_FOUND, "cv9==5: version 4 is installed in");
 }
 
@@ -130,18 +130,18 @@ CASE(packages_without_record_are_found)
 	found = find_one("old.pack==1.0");
 	assert_int_equal(found->file_count, 2);
 	expect_file(found, SITE "oldpack/k.so", "Old-Pack", "1.0");
-	jw_found_free(found);
+	jw_result_free(found);
 	found = find_one("eggy");
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, SITE "eggy/e.so", "eggy", "2");
 	assert_true(has_note(found, "outside of"));
-	jw_found_free(found);
+	jw_result_free(found);
 	/* Debian leaves out “-py3.11”. */
 	find_fails("flat==3.1", JW_ERR_NOT_FOUND, "flat==3.1: version 3.10 is installed in");
 	found = find_one("flat==3.10");
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, SITE "flat/f.so", "flat", "3.10");
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 /* A record may name any file: a pipe must not block the reader. */
@@ -171,7 +171,7 @@ CASE(package_of_pipes_and_programs)
 	expect_file(found, SITE "odd/tool", "odd", "1");
 	expect_file(found, SITE "odd/UPPER.PTX", "odd", "1");
 	expect_file(found, SITE "odd/p.whl", "odd", "1");
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 /* A bad disk does not list the folder whose path ends with this, after so many times. */
@@ -258,7 +258,7 @@ CASE(what_cannot_be_looked_at_is_said)
 			fail_msg("case %zu: nothing is said of %s", i, cases[i].part);
 		}
 		unlisted = NULL;
-		jw_found_free(found);
+		jw_result_free(found);
 		mem_free(looped);
 		OK(os_remove_tree(why, root));
 		OK(os_make_dirs(why, root, 0700));
@@ -280,12 +280,12 @@ CASE(what_is_not_searched_is_said)
 	assert_int_equal(own == 0 && seteuid(65534), 0);
 	found = find_one(secret); /* and not reported as empty, a text or of unknown kind */
 	assert_int_equal(found->file_count, 1);
-	jw_found_free(found);
+	jw_result_free(found);
 	found = find_one(path);
 	assert_int_equal(seteuid(own), 0);
 	assert_int_equal(found->trouble_count, 1);
 	assert_true(has_note(found, "d/closed"));
-	jw_found_free(found);
+	jw_result_free(found);
 	assert_int_equal(chmod(closed, 0700), 0);
 	find_fails("/proc/self", JW_ERR_UNSUPPORTED, "a pseudo file system");
 	mem_free(secret);
@@ -329,7 +329,7 @@ CASE(a_folder_is_read_once_however_many_links_lead_to_it)
 	unlisted = NULL;
 	assert_int_equal(found->file_count, 1);
 	assert_int_equal(found->trouble_count, 0);
-	jw_found_free(found);
+	jw_result_free(found);
 	mem_free(path);
 }
 

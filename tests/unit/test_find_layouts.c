@@ -57,7 +57,7 @@ CASE(virtual_environment)
 	assert_false(has_file(found, "/outside.dll", "torch"));
 	assert_int_equal(found->trouble_count, 0);
 	assert_true(found->note_count > 0);
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 CASE(conda_environment)
@@ -74,7 +74,7 @@ CASE(conda_environment)
 	assert_int_equal(found->file_count, 2);
 	assert_true(has_file(found, "/conda/Library/bin/cufft64_10.dll", "cudatoolkit"));
 	assert_true(has_file(found, "/conda/Lib/site-packages/own.pyd", NULL));
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 /* python.exe lies beside its Lib folder, the user's own packages beside the version's name. */
@@ -97,7 +97,7 @@ CASE(python_on_path)
 	assert_true(has_file(found, "/torch/_C.pyd", "torch"));
 	assert_true(has_file(found, "/mine.pyd", NULL));
 	assert_false(has_file(found, "/other.pyd", NULL));
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 RUN_TESTS(NULL, NULL)

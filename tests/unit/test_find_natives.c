@@ -89,7 +89,7 @@ static size_t steps_for(size_t files)
 	steps = 0;
 	found_drop_foreign(&list);
 	assert_int_equal(list.found->file_count, 2 * files);
-	jw_found_free(list.found);
+	jw_result_free(list.found);
 	found_close(&list);
 	return steps;
 }

@@ -30,12 +30,12 @@ CASE(conda_environment_is_read)
 	expect_file(found, "conda/lib/libcufft.so.10", "cudatoolkit", "11.8");
 	assert_true(has_note(found, "out.so"));
 	assert_true(strstr(found->environment, "conda environment") != NULL);
-	jw_found_free(found);
+	jw_result_free(found);
 	found = find_one(NULL);
 	assert_int_equal(found->file_count, 2);
 	assert_int_equal(found->trouble_count, 1);
 	assert_true(has_note(found, "broken-1-0.json"));
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 CASE(python_on_path_is_followed)
@@ -54,12 +54,12 @@ CASE(python_on_path_is_followed)
 	assert_int_equal(found->file_count, 2);
 	expect_file(found, "opt/lib/python3.9/site-packages/a.so", NULL, NULL);
 	expect_file(found, "home/.local/lib/python3.9/site-packages/u.so", NULL, NULL);
-	jw_found_free(found);
+	jw_result_free(found);
 	for (int none = 0; none < 2; none++) {
 		OK(os_env_set(why, "PYTHONNOUSERSITE", none ? "1" : ""));
 		found = find_one(NULL);
 		assert_int_equal(found->file_count, none ? 1 : 2);
-		jw_found_free(found);
+		jw_result_free(found);
 	}
 }
 
@@ -96,7 +96,7 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 		assert_int_equal(seteuid(0), 0);
 		if (used != cases[i].used)
 			fail_msg("case %zu: %d", i, used);
-		jw_found_free(found);
+		jw_result_free(found);
 	}
 	OK(os_env_set(why, "SUDO_USER", NULL) || chdir(before));
 	assert_int_equal(chown(venv, 0, (gid_t)-1), 0);
@@ -121,7 +121,7 @@ CASE(a_projects_environment_is_what_its_link_leads_to)
 	assert_non_null(strstr(found->environment, "/elsewhere"));
 	assert_int_equal(found->file_count, 1);
 	assert_non_null(strstr(found->files[0].path, "/elsewhere/"));
-	jw_found_free(found);
+	jw_result_free(found);
 	assert_int_equal(chdir(before), 0);
 	mem_free(folder);
 	mem_free(before);
@@ -161,7 +161,7 @@ CASE(python_of_a_virtual_environment_is_noticed)
 	found = find_one(NULL);
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, "v/lib/python3.9/site-packages/own.so", NULL, NULL);
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 CASE(virtual_environment_may_share_its_base)
@@ -184,11 +184,11 @@ CASE(virtual_environment_may_share_its_base)
 	found = find_one("x");
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, "v/lib/python3.9/site-packages/x/new.so", "x", "2");
-	jw_found_free(found);
+	jw_result_free(found);
 	found = find_one(NULL);
 	expect_file(found, "opt/lib/python3.9/site-packages/y.so", NULL, NULL);
 	expect_file(found, "home/.local/lib/python3.9/site-packages/u.so", NULL, NULL);
-	jw_found_free(found);
+	jw_result_free(found);
 	mem_free(text);
 	mem_free(base);
 }
@@ -273,7 +273,7 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 	found = find_one(NULL);
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, "versions/3.11.7/lib/python3.11/site-packages/eleven.so", NULL, NULL);
-	jw_found_free(found);
+	jw_result_free(found);
 	assert_string_not_equal(ran_in(), "");
 	put_script("shims/python3", "echo no/such/python");
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
@@ -289,7 +289,7 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 	find_fails(NULL, JW_ERR_LIMIT, "");
 	put_script("shims/python3", waiting);
 	OK(jw_find(why, &(struct jw_find_options){.cancel = {NULL, let_go}}, &found));
-	jw_found_free(found);
+	jw_result_free(found);
 	put_script("shims/python3", "while :; do :; done");
 	GIVES(JW_ERR_INTERRUPTED,
 		  jw_find(why, &(struct jw_find_options){.cancel = {.is_cancelled = always}}, &found));
@@ -321,7 +321,7 @@ CASE(a_script_is_asked_elsewhere)
 	found = find_one(NULL);
 	os_set_guard(NULL);
 	assert_int_equal(found->file_count, 1);
-	jw_found_free(found);
+	jw_result_free(found);
 	assert_string_equal(ran_in(), "/");
 	mem_free(line);
 	mem_free(python);

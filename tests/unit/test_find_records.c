@@ -65,7 +65,7 @@ CASE(a_record_with_many_names_is_read_once)
 	/* Before METADATA is read, the folder's name is the package's name. */
 	assert_int_equal(notes_with(found, "package p"), 1);
 	assert_int_equal(notes_with(found, "(null)"), 0);
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 CASE(records_have_a_limit_together)
@@ -106,7 +106,7 @@ CASE(packages_that_require_each_other_are_taken)
 	put_described(PACKAGES - 1, "RECORD", "last.so,,\n");
 	found = find_one("p0");
 	expect_file(found, SITE "last.so", "p", "1");
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 static bool is_cancelled(void *context)

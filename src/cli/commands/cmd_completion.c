@@ -104,7 +104,7 @@ static void offer_packages(struct completion *completion)
 						found->files[i].version ? found->files[i].version : "");
 		last = package;
 	}
-	jw_found_free(found);
+	jw_result_free(found);
 }
 
 /* Offers candidates for a name in the help: "PATH|PACKAGE", "DIR". */

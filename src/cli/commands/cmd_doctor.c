@@ -451,7 +451,7 @@ static int find_faults(struct jw_error *err, struct doctoring *doctoring)
 
 	/* The results of the round before */
 	jw_result_free(doctoring->result);
-	jw_found_free(doctoring->found);
+	jw_result_free(doctoring->found);
 	jw_system_free(cli->system);
 	doctoring->result = NULL;
 	doctoring->found = NULL;
@@ -670,7 +670,7 @@ static bool names_files(const struct options *options)
 		if (os_exists(options->operands[i]))
 			return true;
 	names = !jw_find(NULL, &find, &found) && (found->file_count || found->package_count);
-	jw_found_free(found);
+	jw_result_free(found);
 	return names;
 }
 
@@ -736,7 +736,7 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 		(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 done:
 	jw_result_free(doctoring.result);
-	jw_found_free(doctoring.found);
+	jw_result_free(doctoring.found);
 	process_view_free(&doctoring.viewpoint.process);
 	mem_free(doctoring.viewpoint.before);
 	jw_lines_free(doctoring.fixed, doctoring.fixed_count);

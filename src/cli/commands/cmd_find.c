@@ -172,7 +172,7 @@ static int analyse_place(struct jw_error *err, const struct finding_places *find
 	if (!result && troubles)
 		row->trouble = mem_printf("%s: %s could not be read", place->name,
 								  TEXT_COUNT(troubles, "file", "files"));
-	jw_found_free(found);
+	jw_result_free(found);
 	return result;
 }
 

@@ -407,7 +407,7 @@ static bool print_unjudged(const struct cli *cli)
 					code.count ? "        the other files of %s were not read, to save time"
 							   : "Python  %s: not all files were read, to save time",
 					environment);
-	jw_found_free(found);
+	jw_result_free(found);
 	return code.any || code.cut;
 }
 
@@ -580,7 +580,7 @@ static int show_status(struct jw_error *err, struct cli *cli)
 		result = document_print(&cli->out, &document_status, &found);
 	}
 	jw_result_free(packages);
-	jw_found_free(search);
+	jw_result_free(search);
 	return result;
 }
 

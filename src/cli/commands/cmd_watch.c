@@ -176,7 +176,7 @@ static int count_left(struct jw_error *err, struct watching *watching)
 		watching->longest_ms = result->all.forecast.longest_seconds * 1000;
 	}
 	jw_result_free(result);
-	jw_found_free(found);
+	jw_result_free(found);
 	return failed;
 }
 
