@@ -151,8 +151,8 @@ def extract():
     for text in UNITS:
         messages.setdefault(Message(text, None), []).append("src/base/text.c")
     for line in (ROOT / "data/errors.tsv").read_text().splitlines()[1:]:
-        number, name, _, _, cause, cure = line.replace('"', '\\"').split("\t")
-        for text in (*([] if int(number) or " " not in name else [name]), cause, cure):
+        number, name, _, _, *texts = line.replace('"', '\\"').split("\t")
+        for text in (*([] if int(number) or " " not in name else [name]), *filter(None, texts)):
             messages.setdefault(Message(text, None), []).append("data/errors.tsv")
     for name, texts in PIECES.items():
         for text in texts:

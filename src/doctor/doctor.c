@@ -289,28 +289,33 @@ int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
 
 int jw_doctor_text(struct jw_error *err, const char *text, struct jw_doctor_result **ret_result)
 {
-	char meaning[CUDA_ERROR_MEANING], evidence[DRAFT_TEXT];
-	const struct cuda_error *error = cuda_error_find(text, meaning);
+	struct cuda_error_found errors[CUDA_ERRORS_FOUND];
+	const size_t count = cuda_errors_find(text, errors);
 	struct jw_doctor_result *result;
 
-	if (!error)
+	if (!count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "jitwarm knows no error with these words; “jitwarm doctor” without a name "
 						 "examines this machine");
-	if (error->number)
-		(void)text_format(evidence, sizeof evidence, "%s (%d): %s", error->name, error->number,
-						  error->cause);
-	else
-		(void)text_format(evidence, sizeof evidence, "%s: %s", error->name, error->cause);
-	if (*meaning)
-		text_append(evidence, sizeof evidence, " (%s)", meaning);
 	result = arena_open(sizeof *result);
 	result->verdict = JW_VERDICT_NOTHING;
-	result->findings = arena_alloc(result, sizeof *result->findings);
-	result->finding_count = 1;
-	result->findings->id = "error";
-	result->findings->evidence = arena_string(result, evidence);
-	result->findings->fix = arena_string(result, error->cure);
+	result->findings = arena_alloc(result, count * sizeof *result->findings);
+	for (size_t i = 0; i < count; i++) {
+		const struct cuda_error *error = errors[i].error;
+		struct jw_finding *finding = &result->findings[result->finding_count++];
+		char evidence[DRAFT_TEXT];
+
+		if (error->number)
+			(void)text_format(evidence, sizeof evidence, "%s (%d): %s", error->name, error->number,
+							  error->cause);
+		else
+			(void)text_format(evidence, sizeof evidence, "%s: %s", error->name, error->cause);
+		if (*errors[i].meaning)
+			text_append(evidence, sizeof evidence, " (%s)", errors[i].meaning);
+		finding->id = "error";
+		finding->evidence = arena_string(result, evidence);
+		finding->fix = arena_string(result, errors[i].cure);
+	}
 	*ret_result = result;
 	return 0;
 }

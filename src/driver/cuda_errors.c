@@ -11,8 +11,8 @@
 #include "code/release.h"
 #include "code/target_names.h"
 
-#define CUDA_ERROR(number, name, words, means, cause, cure)                                        \
-	{number, name, words, means, cause, cure},
+#define CUDA_ERROR(number, name, words, means, cause, windows, cure)                               \
+	{number, name, words, means, cause, windows, cure},
 static const struct cuda_error errors[] = {
 #include "cuda_errors.inc"
 };
@@ -23,7 +23,8 @@ enum {
 	MAX_WORDS = 4,
 	MAX_WORD = 48,
 	MAX_NUMBER = 9999,
-	MAX_DIGITS = 4
+	MAX_DIGITS = 4,
+	MAX_MESSAGES = 16
 };
 
 /* The words that stand for the “*” of a pattern. */
@@ -57,24 +58,30 @@ static size_t capture_word(const char *text, struct captured *captured)
 	return length;
 }
 
-/* Returns whether a text begins with a pattern of `length` bytes. A name ends where the text's name
- * ends: cudaErrorInvalidDevice is not cudaErrorInvalidDeviceFunction. */
-static bool begins(const char *text, const char *pattern, size_t length, struct captured *captured)
+/* Returns the length of a pattern at the start of a text, 0 if the text does not begin with it. A
+ * name ends where the text's name ends: cudaErrorInvalidDevice is not
+ * cudaErrorInvalidDeviceFunction. */
+static size_t begins(const char *text, const char *pattern, size_t length,
+					 struct captured *captured)
 {
+	const char *at = text;
+
 	*captured = (struct captured){.count = 0};
 	for (size_t i = 0; i < length; i++) {
 		if (pattern[i] == '*') {
-			const size_t word = capture_word(text, captured);
+			const size_t word = capture_word(at, captured);
 
 			if (!word)
-				return false;
-			text += word;
-		} else if (lower(*text++) != lower(pattern[i])) {
-			return false;
+				return 0;
+			at += word;
+		} else if (lower(*at++) != lower(pattern[i])) {
+			return 0;
 		}
 	}
-	return memchr(pattern, ' ', length) || pattern[length - 1] == '*' || !is_in_name(*text) ||
-		   !is_in_name(pattern[length - 1]) || text_starts(pattern, "undefined symbol");
+	return memchr(pattern, ' ', length) || pattern[length - 1] == '*' || !is_in_name(*at) ||
+				   !is_in_name(pattern[length - 1]) || text_starts(pattern, "undefined symbol")
+			   ? (size_t)(at - text)
+			   : 0;
 }
 
 static bool has_pattern(const char *text, const char *pattern, size_t length,
@@ -86,16 +93,96 @@ static bool has_pattern(const char *text, const char *pattern, size_t length,
 	return false;
 }
 
-static bool has_words(const char *text, const struct cuda_error *error, struct captured *captured)
+/* Captures the words of the first pattern of a row that a text has. */
+static void capture(const char *text, const struct cuda_error *error, struct captured *captured)
 {
 	const char *pattern = error->words;
 
 	for (size_t length; *pattern; pattern += length + (pattern[length] == '|')) {
 		length = strcspn(pattern, "|");
 		if (has_pattern(text, pattern, length, captured))
-			return true;
+			return;
 	}
-	return false;
+	captured->count = 0;
+}
+
+/* Returns the first row with a pattern at the start of a text, and the pattern's length there; -1
+ * if there is none. */
+static int row_at(const char *text, size_t *ret_length)
+{
+	struct captured captured;
+
+	for (size_t i = 0; i < ERRORS; i++) {
+		const char *pattern = errors[i].words;
+
+		for (size_t length; *pattern; pattern += length + (pattern[length] == '|')) {
+			length = strcspn(pattern, "|");
+			*ret_length =
+				lower(*text) == lower(*pattern) ? begins(text, pattern, length, &captured) : 0;
+			if (*ret_length)
+				return (int)i;
+		}
+	}
+	return -1;
+}
+
+/* Returns whether two rows give the same answer. */
+static bool is_same(const struct cuda_error *a, const struct cuda_error *b)
+{
+	return (a->number && a->number == b->number) || !strcmp(a->cause, b->cause);
+}
+
+/* The messages of a text. Those that stand close together are one group. */
+struct messages {
+	int rows[MAX_MESSAGES], groups[MAX_MESSAGES];
+	size_t count;
+};
+
+/* Puts a row into its place: the groups in the order of the text, each in the order of the table.
+ */
+static void add_message(struct messages *messages, int row, int group)
+{
+	size_t at = messages->count;
+
+	for (size_t i = 0; i < messages->count; i++)
+		if (is_same(&errors[messages->rows[i]], &errors[row])) {
+			if (messages->groups[i] == group && row < messages->rows[i])
+				messages->rows[i] = row;
+			return;
+		}
+	if (messages->count == MAX_MESSAGES)
+		return;
+	for (; at && messages->groups[at - 1] == group && messages->rows[at - 1] > row; at--) {
+		messages->rows[at] = messages->rows[at - 1];
+		messages->groups[at] = group;
+	}
+	messages->rows[at] = row;
+	messages->groups[at] = group;
+	messages->count++;
+}
+
+/* Finds all messages. One that follows another directly belongs to it: “CUDA_ERROR_INVALID_SOURCE:
+ * device kernel image is invalid”. */
+static void find_messages(const char *text, struct messages *messages)
+{
+	enum { NEAR = 200, DIRECTLY = 2 };
+	const char *start = NULL, *end = NULL;
+	int group = 0;
+
+	messages->count = 0;
+	for (size_t length; *text; text += length) {
+		const int row = row_at(text, &length);
+
+		if (row < 0) {
+			length = 1;
+			continue;
+		}
+		group += start && text - start > NEAR;
+		if (!end || text - end > DIRECTLY)
+			add_message(messages, row, group);
+		start = text;
+		end = text + length;
+	}
 }
 
 /* Returns the number whose name the text has; 0 if there is none. */
@@ -114,7 +201,8 @@ static int error_named(const char *text)
 static int error_number(const char *text)
 {
 	static const char *const before[] = {"error ",       "error: ",   "error (", "error code ",
-										 "error code: ", "failure: ", "code=",   "code: "};
+										 "error code: ", "failure: ", "code=",   "code: ",
+										 " err: ",       "context "};
 	enum { NEAR = 40 };
 	const char *cuda = text_starts_fold(text, "error ") ? text : NULL;
 	uint64_t number;
@@ -281,23 +369,55 @@ static char *one_line(const char *text)
 	return line;
 }
 
-const struct cuda_error *cuda_error_find(const char *text, char ret_meaning[CUDA_ERROR_MEANING])
+/* Returns whether a text comes from Windows: it names a DLL, or a path with a drive. */
+static bool is_of_windows(const char *text)
 {
-	struct captured captured = {.count = 0};
-	char *line = one_line(text);
-	const struct cuda_error *found = NULL;
+	static const char *const marks[] = {".dll", ".pyd", ".exe", "winerror"};
 
-	for (size_t i = 0; !found && i < ERRORS; i++)
-		if (has_words(line, &errors[i], &captured))
-			found = &errors[i];
-	if (!found) {
+	for (const char *at = text; *at; at++) {
+		for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+			if (text_starts_fold(at, marks[i]))
+				return true;
+		if (text_is_alnum(*at) && at[1] == ':' && at[2] == '\\')
+			return true;
+	}
+	return false;
+}
+
+static bool is_envelope(const struct cuda_error *error)
+{
+	return text_same(error->means, "envelope");
+}
+
+size_t cuda_errors_find(const char *text, struct cuda_error_found ret_found[CUDA_ERRORS_FOUND])
+{
+	char *line = one_line(text);
+	const bool windows = is_of_windows(line);
+	const struct cuda_error *found[MAX_MESSAGES];
+	struct messages messages;
+	size_t count = 0, kept = 0;
+
+	find_messages(line, &messages);
+	for (size_t i = 0; i < messages.count; i++)
+		if (!is_envelope(&errors[messages.rows[i]]))
+			found[count++] = &errors[messages.rows[i]];
+	if (!count) {
 		const int named = error_named(line);
 
-		captured.count = 0;
-		found = cuda_error_of(named ? named : error_number(line));
+		found[0] = cuda_error_of(named ? named : error_number(line));
+		if (!found[0] && messages.count)
+			found[0] = &errors[messages.rows[0]];
+		count = found[0] != NULL;
+	}
+	for (; kept < count && kept < CUDA_ERRORS_FOUND; kept++) {
+		const struct cuda_error *error = found[kept];
+		struct captured captured;
+
+		capture(line, error, &captured);
+		ret_found[kept].error = error;
+		ret_found[kept].cure = windows && *error->windows ? error->windows : error->cure;
+		describe_numbers(error, &captured, ret_found[kept].meaning);
 	}
 	mem_free(line);
-	if (found)
-		describe_numbers(found, &captured, ret_meaning);
-	return found;
+	return kept;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """errors.py JITWARM [--write]   checks that jitwarm doctor finds each row of data/errors.tsv by each of its words, name and number, and the
-row and the numbers of each text of tests/data/error-texts.txt; and that docs/troubleshooting.md and its translations have the table.
+rows and the numbers of each text of tests/data/error-texts.txt; and that docs/troubleshooting.md and its translations have the table.
 --write writes the tables instead"""
 import json
 import pathlib
@@ -28,11 +28,12 @@ def table(language):
     texts = translations(language)
     lines = [HEADS[language], "|---|---|---|---|"]
     rows = sorted(ROWS, key=lambda row: int(row[0]) or 10000)
-    for number, name, words, _, cause, cure in rows:
+    for number, name, words, _, cause, windows, cure in rows:
         # A page cannot show a backtick within backticks.
         shown = list(dict.fromkeys(f"`{one.replace('*', '…').replace('`', '')}`" for one in words.split("|")))
         known = f"{number}, `{name}`" if number != "0" else name if language == "en" else texts.get(name, name)
-        cells = [known, ", ".join(shown), *(markdown(texts.get(text, text)) for text in (cause, cure))]
+        cause, windows, cure = (markdown(texts.get(text, text) if text else "") for text in (cause, windows, cure))
+        cells = [known, ", ".join(shown), cause, f"{cure}. Windows: {windows}" if windows else cure]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -48,12 +49,12 @@ def check_page(page, language):
         failures.append(f"{page.name}: the table of errors is not current: run scripts/make-documents.sh")
 
 
-def evidence(text, options=()):
-    done = subprocess.run([program, "doctor", "--json", *options, "-"], input=text, capture_output=True, text=True, check=False, env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
+def answers(text):
+    """[(evidence, fix)] of a text; the evidence begins with “status” if the text has no known error"""
+    done = subprocess.run([program, "doctor", "--json", "-"], input=text, capture_output=True, text=True, check=False, env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
     if done.returncode:
-        return f"status {done.returncode}: {done.stderr}", ""
-    finding = json.loads(done.stdout)["findings"][0]
-    return finding["evidence"], finding["fix"]
+        return [(f"status {done.returncode}: {done.stderr}", "")]
+    return [(finding["evidence"], finding["fix"]) for finding in json.loads(done.stdout)["findings"]]
 
 
 def title(number, name):
@@ -61,19 +62,22 @@ def title(number, name):
 
 
 def check_rows():
-    for number, name, words, _, cause, cure in ROWS:
-        texts = [pattern.replace("*", "12.4") for pattern in words.split("|")]
-        for text in texts:
-            said, fix = evidence(f"File main.py, line 3\nRuntimeError: {text}\n")
-            if not said.startswith(title(number, name)) or fix != cure and len(text) > 9:
-                failures.append(f"“{text}”: “{said}”, not of the row {name}")
+    for number, name, words, _, cause, windows, cure in ROWS:
+        for pattern in words.split("|"):
+            text = pattern.replace("*", "12.4")
+            [(said, fix), *more] = answers(f"File main.py, line 3\nRuntimeError: {text}\n")
+            if not said.startswith(title(number, name)) or fix not in (cure, windows) and len(text) > 9 or more:
+                failures.append(f"“{text}”: “{said}”, not of the row {name}; {more}")
+        [(_, fix), *_] = answers(f'File "C:\\app\\main.py", line 3\nRuntimeError: {text}\n')
+        if fix != (windows or cure) or re.search("LD_LIBRARY_PATH|sudo (ldconfig|modprobe|nvidia)", fix):
+            failures.append(f"“{text}” on Windows: “{fix}”")
         if number != "0":
             for text in (name, f"CUDA error {number}", f"cuda runtime error ({number}) : …", number):
-                said, _ = evidence(text)
+                said, _ = answers(text)[0]
                 if not said.startswith(title(number, name)):
                     failures.append(f"“{text}”: “{said}”, not of the row {name}")
     for text in ("make: *** [Makefile:12: all] Error 2", "numpy", "exit code: 100", "CUDA error 2090", "out of memo"):
-        said, _ = evidence(text)
+        said, _ = answers(text)[0]
         if not said.startswith("status 2:"):
             failures.append(f"“{text}”: “{said}”, though it is no error of CUDA")
 
@@ -81,12 +85,15 @@ def check_rows():
 def check_texts():
     blocks = re.split(r"^==== ", (ROOT / "tests/data/error-texts.txt").read_text(), flags=re.M)[1:]
     for block in blocks:
-        head, _, text = block.partition("\n")
-        number, name, numbers = re.match(r"(\d+) ([^:]*): ?(.*)", head).groups()
+        heads, text = re.match(r"((?:.*\n)(?:==\+ .*\n)*)((?:.*\n?)*)", block).groups()
+        expected = [re.match(r"(?:==\+ )?(\d+) ([^:]*): ?(.*)", head).groups() for head in heads.splitlines()]
         for given in (text, text.replace(" ", "\n", 3)):
-            said, fix = evidence(given)
-            if not said.startswith(title(number, name)) or numbers not in said or not fix:
-                failures.append(f"“{text}”: “{said}”, not of the row {name} with “{numbers}”")
+            found = answers(given)
+            for (number, name, numbers), (said, fix) in zip(expected, found):
+                if not said.startswith(title(number, name)) or numbers not in said or not fix:
+                    failures.append(f"“{text}”: “{said}”, not of the row {name} with “{numbers}”")
+            if len(found) != len(expected):
+                failures.append(f"“{text}”: {len(found)} answers, not {len(expected)}: {found[len(expected):]}")
     return len(blocks)
 
 
