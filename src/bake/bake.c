@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "code/release.h"
 #include "code/target_names.h"
-#include "driver/environment.h"
+#include "driver/driver_probe.h"
 #include "driver/installed_compilers.h"
 #include "driver/nvjitlink.h"
 #include "driver/ptxas.h"

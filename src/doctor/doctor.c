@@ -12,7 +12,6 @@
 #include "driver/cuda_errors.h"
 #include "driver/driver_probe.h"
 #include "driver/driver_session.h"
-#include "driver/environment.h"
 #include "driver/run_folder.h"
 #include "os/file.h"
 

@@ -1,11 +1,12 @@
 #include "driver/child.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/environment.h"
 #include "os/child_variables.h"
+#include "os/env.h"
 #include "os/interrupt.h"
 #include "os/uv.h"
 
@@ -259,11 +260,53 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 	return 0;
 }
 
+int child_check_command(struct jw_error *err, const char *const *command)
+{
+	char *marker = os_env(WORKER_MARKER);
+	const bool inside = marker && *marker;
+
+	mem_free(marker);
+	if (inside)
+		return error_set(err, JW_ERR_USAGE, "a worker starts no workers: unset %s", WORKER_MARKER);
+	if (!command || !command[0])
+		return error_set(err, JW_ERR_USAGE, "no worker is named");
+	return 0;
+}
+
+/* The further variables of a worker that compiles; the driver reads all of them once, in cuInit.
+ * FORCE_* would compile warm modules, DISABLE_* would refuse to compile. */
+static const struct child_variable compiling[] = {
+	{"CUDA_CACHE_DISABLE", "0"}, {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_FORCE_PTX_JIT", NULL},
+	{"CUDA_FORCE_JIT", NULL},    {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},
+};
+
+enum { COUNT_COMPILING = sizeof compiling / sizeof *compiling };
+
+/* Returns a worker's environment: of ours, only listed variables (os/child_variables.h). Without a
+ * private cache, the cache's variables stay as programs have them. */
+static char **worker_environment(struct jw_error *err, const struct child_setup *setup)
+{
+	struct child_variable variables[COUNT_COMPILING + 5] = {{WORKER_MARKER, "1"},
+															{WORKER_TASK, setup->task}};
+	size_t count = 2;
+	char limit[TEXT_SHORT];
+
+	if (setup->cache_dir) {
+		(void)snprintf(limit, sizeof limit, "%llu", (unsigned long long)setup->cache_limit_bytes);
+		memcpy(variables + count, compiling, sizeof compiling);
+		count += COUNT_COMPILING;
+		variables[count++] = (struct child_variable){"CUDA_CACHE_PATH", setup->cache_dir};
+		variables[count++] = (struct child_variable){"CUDA_CACHE_MAXSIZE", limit};
+		variables[count++] =
+			(struct child_variable){WORKER_BACKGROUND, setup->low_priority ? "1" : NULL};
+	}
+	return child_variables_passed(err, variables, count);
+}
+
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 				const struct child_events *events, struct child **ret_child)
 {
-	char **environment = environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes,
-												setup->task, setup->low_priority);
+	char **environment = worker_environment(err, setup);
 	bool passing = true;
 	int result = -1;
 

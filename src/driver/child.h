@@ -43,6 +43,9 @@ struct child_setup {
 	const char *task;
 };
 
+/* JW_ERR_USAGE if no command is given, and in a worker, which must not start workers: otherwise a
+ * program would start itself endlessly. */
+int child_check_command(struct jw_error *err, const char *const *command);
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 				const struct child_events *events, struct child **ret_child);
 int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job);

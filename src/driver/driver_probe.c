@@ -15,6 +15,22 @@
 
 enum { LIMIT_S = 120, MAX_ENTRY = 1 << 20 };
 
+struct cache_profile profile_of_system(const struct jw_system *system)
+{
+	struct cache_profile profile = {.trust = system->driver.trust,
+									.driver = system->driver.version};
+
+	if (profile_is_known(system))
+		memcpy(profile.stamp, system->driver.stamp, sizeof profile.stamp);
+	memcpy(profile.library, system->driver.library, sizeof profile.library);
+	return profile;
+}
+
+bool profile_is_known(const struct jw_system *system)
+{
+	return system->driver.stamp[0] && system->driver.trust != JW_TRUST_OPAQUE;
+}
+
 /* The module as stored: raw, and padded to eight bytes with NULs. The driver's key contains all of
  * these and no further NUL (measured on 535 and 550), so the last of them counts as the first byte
  * of the key's tail. */

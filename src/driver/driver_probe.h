@@ -1,11 +1,15 @@
-/* Confirms a driver's profile: the driver compiles a tiny module into an empty directory, and its
- * entry is examined. */
+/* The profile of a system's driver, and its confirmation: the driver compiles a tiny module into an
+ * empty directory, and its entry is examined. */
 #pragma once
 
 #include <jitwarm/system.h>
 
 #include "cache/profile.h"
 #include "driver/protocol.h"
+
+struct cache_profile profile_of_system(const struct jw_system *system);
+/* Returns whether entries' names can be predicted. */
+bool profile_is_known(const struct jw_system *system);
 
 /* Asks the driver behind `worker` to compile the probe for one of its devices. On success the
  * profile's stamp is the driver's own and its trust JW_TRUST_CONFIRMED, or JW_TRUST_OPAQUE if the

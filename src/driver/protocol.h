@@ -8,9 +8,9 @@
  * which prints at any time; the supervisor shows the worker's stderr when it dies.
  *
  * The supervisor sets a private CUDA_CACHE_PATH, CUDA_MODULE_LOADING=EAGER, none of the variables
- * that force or forbid compiling (driver/environment.c), JITWARM_WORKER=1, by which a worker
- * refuses to start others, and for the lowest priority JITWARM_BACKGROUND=1. JITWARM_WORKER_TASK
- * names a file that replaces the driver by ptxas, nvJitLink or NVRTC (driver/task.h). By hand:
+ * that force or forbid compiling (driver/child.c), JITWARM_WORKER=1, by which a worker refuses to
+ * start others, and for the lowest priority JITWARM_BACKGROUND=1. JITWARM_WORKER_TASK names a file
+ * that replaces the driver by ptxas, nvJitLink or NVRTC (driver/task.h). By hand:
  *
  *     echo '{"job":1,"device":0,"form":"load","path":"/x.fatbin","offset":0,"size_bytes":344}' |
  *         CUDA_CACHE_PATH=/tmp/cache scripts/with-driver.sh sm_86 -- jitwarm worker */
@@ -27,6 +27,10 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cache/key.h"
+
+#define WORKER_MARKER     "JITWARM_WORKER"
+#define WORKER_TASK       "JITWARM_WORKER_TASK"
+#define WORKER_BACKGROUND "JITWARM_BACKGROUND"
 
 enum {
 	PROTOCOL_MAX_LINE = 1 << 20,

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/child.h"
-#include "driver/environment.h"
 #include "os/child_variables.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -31,16 +30,18 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 }
 
 /* Runs ptxas, whose program is the first argument, in a private folder, which gets its temporary
- * files. */
+ * files: ptxas -c makes files with foreseeable names, and writes through symlinks (measured with
+ * 12.4). */
 static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *folder,
 					 const char *output, struct os_ended *ret_ended)
 {
+	const struct child_variable temporary = {"TMPDIR", folder};
 	char **environment;
 	int result = -1;
 
 	if (os_guard(err, arguments[0]))
 		return -1;
-	environment = environment_for_compiler(err, folder);
+	environment = child_variables_passed(err, &temporary, 1);
 	if (environment)
 		result = os_run(err, arguments, environment, folder, output, ret_ended);
 	child_variables_free(environment);

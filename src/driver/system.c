@@ -10,9 +10,9 @@
 #include "cache/settings.h"
 #include "code/release.h"
 #include "code/target_names.h"
+#include "driver/child.h"
 #include "driver/driver_probe.h"
 #include "driver/driver_session.h"
-#include "driver/environment.h"
 #include "driver/known_gpus.h"
 #include "driver/run_folder.h"
 #include "driver/speed_model.h"
@@ -414,7 +414,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 
 	/* This applies also if there is no GPU to ask about, as on a developer's machine. */
 	if (!options->target_count && (!options->asleep || options->probe || options->ask) &&
-		worker_command_check(err, options->worker))
+		child_check_command(err, options->worker))
 		return -1;
 	system = arena_open(sizeof *system);
 	system->worker = options->worker;

@@ -21,12 +21,12 @@
 #include "code/devcode.h"
 #include "code/image.h"
 #include "driver/cuda_errors.h"
-#include "driver/environment.h"
 #include "driver/protocol.h"
 #include "driver/ptxas.h"
 #include "driver/task.h"
 #include "os/clock.h"
 #include "os/console.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/library.h"
@@ -469,6 +469,15 @@ static int serve(struct jw_error *err, struct worker *worker)
 	return 0;
 }
 
+static bool is_in_background(void)
+{
+	char *value = os_env(WORKER_BACKGROUND);
+	const bool is = value && !strcmp(value, "1");
+
+	mem_free(value);
+	return is;
+}
+
 int jw_worker_main(void)
 {
 	static struct protocol_hello hello;
@@ -486,7 +495,7 @@ int jw_worker_main(void)
 	os_guard_new_files();
 	os_prefer_for_oom_kill();
 	os_keep_memory(KEEP_BYTES);
-	if (environment_is_background())
+	if (is_in_background())
 		os_work_in_background();
 	if (os_take_stdout(&err, &worker.out))
 		goto done;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "driver/environment.h"
+#include "driver/protocol.h"
 #include "os/console.h"
 #include "os/env.h"
 #include "os/file.h"

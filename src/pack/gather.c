@@ -13,7 +13,6 @@
 #include "cache/view.h"
 #include "code/cubin.h"
 #include "driver/driver_probe.h"
-#include "driver/environment.h"
 #include "driver/targets.h"
 #include "find/named_paths.h"
 #include "os/file.h"

@@ -10,7 +10,7 @@
 #include "cache/outlook.h"
 #include "code/release.h"
 #include "code/rules.h"
-#include "driver/environment.h"
+#include "driver/driver_probe.h"
 #include "driver/speed_model.h"
 #include "driver/targets.h"
 #include "find/found.h"

@@ -10,7 +10,6 @@
 #include "cache/profile.h"
 #include "cache/view.h"
 #include "driver/driver_probe.h"
-#include "driver/environment.h"
 #include "driver/run_folder.h"
 #include "driver/speed_model.h"
 #include "driver/task.h"

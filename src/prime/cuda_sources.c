@@ -9,8 +9,8 @@
 #include "code/ptx.h"
 #include "code/release.h"
 #include "code/rules.h"
+#include "driver/child.h"
 #include "driver/driver_session.h"
-#include "driver/environment.h"
 #include "driver/run_folder.h"
 #include "driver/task.h"
 #include "os/file.h"
@@ -68,7 +68,7 @@ int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 	struct jw_nvrtc *nvrtc;
 	char *path = NULL;
 
-	if (worker_command_check(err, options->worker))
+	if (child_check_command(err, options->worker))
 		return -1;
 	/* If no NVRTC is found, the system's linker may know one. */
 	if (jw_find_nvrtc(options->where ? err : NULL, options->where, &path) && options->where)

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "driver/environment.h"
+#include "driver/driver_probe.h"
 #include "driver/speed_model.h"
 #include "find/named_paths.h"
 #include "os/file.h"

@@ -13,7 +13,7 @@
 #include "cache/outlook.h"
 #include "cache/remove.h"
 #include "cache/settings.h"
-#include "driver/environment.h"
+#include "driver/child.h"
 #include "driver/installed_compilers.h"
 #include "driver/run_folder.h"
 #include "pack/folder.h"
@@ -89,7 +89,7 @@ static int check_request(struct jw_error *err, struct priming *run)
 	const struct jw_export_options *pack = options->keep.pack;
 	const bool compiles = !options->dry_run && !options->no_compile;
 
-	if (!options->dry_run && worker_command_check(err, system->worker))
+	if (!options->dry_run && child_check_command(err, system->worker))
 		return -1;
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
@@ -98,7 +98,7 @@ static int check_request(struct jw_error *err, struct priming *run)
 
 		if (!folder->state_dir)
 			folder->state_dir = system->state_dir;
-		if (worker_command_check(err, system->worker) ||
+		if (child_check_command(err, system->worker) ||
 			(folder->sign_key && jw_key_check(err, folder->state_dir, folder->sign_key)))
 			return -1;
 	}

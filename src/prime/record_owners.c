@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "driver/environment.h"
+#include "driver/driver_probe.h"
 #include "find/named_paths.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"

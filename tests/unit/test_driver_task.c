@@ -1,4 +1,5 @@
-/* The memory of ptxas, another compiler than the driver's, is in the worker's answer. */
+/* The process of a worker: it starts no workers, and the memory of ptxas, another compiler than the
+ * driver's, is in its answer. */
 #include "folder.h"
 
 #include <string.h>
@@ -6,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "driver/child.h"
 #include "driver/task.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -37,6 +39,19 @@ TEST(what_ptxas_needs_of_memory_is_in_the_answer)
 	cJSON_Delete(document);
 	mem_free(text);
 	mem_free(path);
+}
+
+/* Otherwise a program that is its own worker would start itself endlessly. */
+TEST(a_worker_starts_no_workers)
+{
+	static const char *const command[] = {"jitwarm", "worker", NULL}, *const none[] = {NULL};
+
+	OK(child_check_command(why, command));
+	GIVES(JW_ERR_USAGE, child_check_command(why, none));
+	OK(os_env_set(why, WORKER_MARKER, "1"));
+	GIVES(JW_ERR_USAGE, child_check_command(why, command));
+	OK(os_env_set(why, WORKER_MARKER, NULL));
+	OK(child_check_command(why, command));
 }
 
 RUN_TESTS(make_folder, remove_folder)
