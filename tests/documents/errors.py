@@ -69,7 +69,7 @@ def check_rows():
             if not said.startswith(title(number, name)) or fix not in (cure, windows) and len(text) > 9 or more:
                 failures.append(f"“{text}”: “{said}”, not of the row {name}; {more}")
         [(_, fix), *_] = answers(f'File "C:\\app\\main.py", line 3\nRuntimeError: {text}\n')
-        if fix != (windows or cure) or re.search("LD_LIBRARY_PATH|sudo (ldconfig|modprobe|nvidia)", fix):
+        if fix != (windows or cure) or re.search("LD_LIBRARY_PATH|sudo (ldconfig|modprobe|nvidia-(smi|modprobe))", fix):
             failures.append(f"“{text}” on Windows: “{fix}”")
         if number != "0":
             for text in (name, f"CUDA error {number}", f"cuda runtime error ({number}) : …", number):
