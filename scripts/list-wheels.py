@@ -13,7 +13,8 @@ fetched twice.
 
 write: makes the list of what was looked at (its form: src/plan/wheel_list.h). A patch that was not looked at is
 inferred if the releases before and after it that were have the same architectures, PTX versions, compilers and
-runtime in each library. Of others the list says that nothing is known: “which” then does not say that no release
+runtime in each library. That a patch has no code is never inferred: PyPI's tensorflow 1.15.0 has some, and 1.15.5 and
+1.14.0 have none. Of others the list says that nothing is known: “which” then does not say that no release
 runs, so the list has each release of the index.
 
 requires: replaces the requirements in a list, from the METADATA of each wheel with code; “write” does so, too.
@@ -341,7 +342,7 @@ def package_lines(arguments, package):
                 continue
             newer = next((v for v in reversed(versions[:at]) if (system, v) in looked), None)
             older = next((v for v in versions[at + 1:] if (system, v) in looked), None)
-            if newer and older and looked[system, newer].alike == looked[system, older].alike:
+            if newer and older and looked[system, newer].alike and looked[system, newer].alike == looked[system, older].alike:
                 lines.append(f"same {version} {system} {pythons_of(here, looked[system, newer].python)} {newer}")
             else:
                 lines.append(f"unseen {version} {system} {pythons_of(here, '')}")

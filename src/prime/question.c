@@ -575,7 +575,7 @@ int question_answer(struct jw_error *err, struct question *question, struct shel
 		answer_wheel(err, question, shelf, older, &before))
 		return -1;
 	if ((after->answer == JW_WHICH_FAILS && before->answer == JW_WHICH_FAILS) ||
-		jw_which_same(after, before))
+		(after->answer != JW_WHICH_CPU && jw_which_same(after, before)))
 		*ret_answer = before;
 	return 0;
 }

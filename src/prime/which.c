@@ -158,7 +158,8 @@ static void infer_answer(struct jw_which_release *release, const struct jw_which
 }
 
 /* Infers the answers of releases that were not examined, if the examined ones before and after them
- * have the same one. */
+ * have the same one. That a release has no code is never inferred: PyPI's tensorflow 1.15.0 has
+ * some, and 1.15.5 and 1.14.0 have none. */
 static void infer_answers(struct jw_which *which)
 {
 	size_t newer = SIZE_MAX;
@@ -169,7 +170,7 @@ static void infer_answers(struct jw_which *which)
 		if (releases[i].answer > JW_WHICH_FAILS || releases[i].inferred || releases[i].declared_by)
 			continue;
 		for (size_t k = i; newer != SIZE_MAX && --k > newer;)
-			if (releases[k].answer == JW_WHICH_UNKNOWN &&
+			if (releases[k].answer == JW_WHICH_UNKNOWN && releases[i].answer != JW_WHICH_CPU &&
 				jw_which_same(&releases[newer], &releases[i]))
 				infer_answer(&releases[k], &releases[newer]);
 		newer = i;

@@ -247,12 +247,13 @@ struct row {
 	const struct jw_which_release *first, *last;
 	const struct jw_which_release *least, *most; /* the shortest and the longest start */
 	bool pythons;                                /* they are for different Pythons */
+	bool unexamined;                             /* releases between them were not examined */
 };
 
 static void add_to_row(struct row *row, const struct jw_which_release *release)
 {
 	if (!row->first)
-		*row = (struct row){release, release, release, release, false};
+		*row = (struct row){release, release, release, release, false, false};
 	row->last = release;
 	row->pythons = row->pythons || (release->answer == JW_WHICH_NO_PYTHON &&
 									!text_same(row->first->why, release->why));
@@ -296,8 +297,12 @@ static void add_running(struct buf *text, const struct row *row, bool several)
 }
 
 /* Appends what is said of releases of which nothing runs on the GPU, and nothing fails. */
-static void add_others(struct buf *text, const struct jw_which_release *release, bool several)
+static void add_others(struct buf *text, const struct row *row, bool several)
 {
+	const struct jw_which_release *release = row->first;
+
+	if (row->unexamined)
+		buf_add(text, "those examined ");
 	if (release->answer == JW_WHICH_NO_PYTHON)
 		buf_add(text, several ? "need Python %s" : "needs Python %s", release->why);
 	else if (release->answer == JW_WHICH_CPU && text_ends(release->file, "-any.whl"))
@@ -363,7 +368,7 @@ static void add_answer(struct table *table, const struct row *row)
 	else if (release->answer == JW_WHICH_FAILS)
 		add_failing(&text, release, several);
 	else
-		add_others(&text, release, several);
+		add_others(&text, row, several);
 	table_cell(table, style_of(release), "%s", buf_text(&text));
 	buf_free(&text);
 }
@@ -471,7 +476,7 @@ static void add_source(struct rows *rows, const char *label, bool *covered)
 {
 	const struct jw_which *which = rows->which;
 	struct row row = {.first = NULL};
-	bool source = true;
+	bool source = true, unknown = false;
 
 	for (size_t i = 0; i < which->count; i++) {
 		const struct jw_which_release *release = &which->releases[i];
@@ -480,8 +485,10 @@ static void add_source(struct rows *rows, const char *label, bool *covered)
 			continue;
 		for (size_t k = 0; release->answer <= JW_WHICH_COMPILES && k < which->count; k++)
 			covered[k] = covered[k] || same_public_version(&which->releases[k], release);
-		if (has_no_row(which, i))
+		if (has_no_row(which, i)) {
+			unknown = unknown || release->answer == JW_WHICH_UNKNOWN;
 			continue;
+		}
 		if (row.first && !jw_which_same(row.first, release) &&
 			(row.first->answer != JW_WHICH_NO_PYTHON || release->answer != JW_WHICH_NO_PYTHON)) {
 			add_table_row(rows, &row, source);
@@ -490,6 +497,8 @@ static void add_source(struct rows *rows, const char *label, bool *covered)
 		}
 		if (!label || release->answer <= JW_WHICH_COMPILES)
 			add_to_row(&row, release);
+		row.unexamined = row.unexamined || (unknown && row.last != row.first);
+		unknown = false;
 	}
 	if (row.first)
 		add_table_row(rows, &row, source);

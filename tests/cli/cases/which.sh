@@ -299,6 +299,11 @@ run 0 which --target gtx1080 --platform linux --json torch==2.7.0
 json '[(r["version"], r["answer"], r["inferred"], r["file"].startswith("torch-2.7.1-")) for r in d["answers"][0]["releases"] if "declared_by" not in r] == [("2.7.0", "runs", True, True)]'
 run 0 which --target rtx3060 --platform linux tensorflow==2.10
 out_has "  2.10.0, as 2.10.1  compiles its kernels when it starts"
+# That a release has no code is not inferred: tensorflow 1.15.0 has some, and 1.15.5 and 1.14.0 have none.
+run 0 which --target gtx1060 --platform linux tensorflow
+out_has "  2.0.4 – 1.14.0  those examined have no device code: they run on the CPU"
+run 3 which --target gtx1060 --platform linux tensorflow==1.15.0
+err_has "jitwarm has not examined tensorflow 1.15.0; “jitwarm which --target gtx1060 --platform linux tensorflow==1.15.0 --ask” examines this release"
 # Between two that differ, a release that was not examined has no answer.
 run 3 which --target rtx3070 --platform linux xgboost==1.6.1
 out_has "  1.6.2  runs"
