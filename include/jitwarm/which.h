@@ -149,6 +149,14 @@ const struct jw_which_release *jw_which_common(const struct jw_which *answers, s
 char *jw_which_install(const struct jw_which *which, const struct jw_which_release *release,
 					   const char *install);
 
+/* Returns whether the program's list has a package of this name. */
+bool jw_which_lists(const char *package);
+
+/* Returns the next package of the program's list whose name differs only in the version of CUDA:
+ * “cupy-cuda12x” for “cupy-cuda13x”; `at` is 0 at first. NULL after the last one. The caller frees
+ * it. */
+char *jw_which_sibling(const char *package, size_t *at);
+
 /* Returns the package of the program's list whose name is nearest to an unknown one; NULL if none
  * is near. The caller frees it. */
 char *jw_which_nearest(const char *package);

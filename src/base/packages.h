@@ -8,7 +8,7 @@
 
 enum { PACKAGE_VALUES = 6 };
 /* The values of a row “index”. */
-enum { ELSEWHERE_WHOSE, ELSEWHERE_OPTIONS };
+enum { ELSEWHERE_WHOSE, ELSEWHERE_OPTIONS, ELSEWHERE_PAGE };
 
 /* A row: its kind, a name, and values that are NULL if the row has fewer (data/README.md). */
 struct package_fact {

@@ -672,13 +672,16 @@ int question_judge_pins(struct jw_error *err, struct question *question, const s
 			return -1;
 		found =
 			shelf->listed ? shelf_wheel(shelf, required.version, question->options.platform) : NULL;
-		/* Wheels for the CPU alone say nothing about the builds for GPUs, which other indexes have.
-		 */
-		if (found && !found->unseen && !wheel_has_code(found))
-			found = shelf_wheel(shelf, required.version, "linux");
 		if (!found)
 			continue;
 		if (question_answer(err, question, shelf, found, &answer))
+			return -1;
+		/* Wheels for the CPU alone say nothing about the builds for GPUs, which other indexes have.
+		 */
+		found = answer->answer == JW_WHICH_CPU || answer->answer == JW_WHICH_UNKNOWN
+					? shelf_wheel(shelf, required.version, "linux")
+					: NULL;
+		if (found && question_answer(err, question, shelf, found, &answer))
 			return -1;
 		(void)snprintf(versions, sizeof versions, " %s", required.version);
 		if (answer->answer == JW_WHICH_FAILS)

@@ -357,9 +357,76 @@ char *jw_which_install(const struct jw_which *which, const struct jw_which_relea
 	return text;
 }
 
-char *jw_which_nearest(const char *package)
+/* Returns the name of a package, or NULL, on the next line of the list's text; ends this line. */
+static const char *next_listed(char **at)
 {
 	static const char start[] = "package ";
+	char *line = *at, *end = line + strcspn(line, "\n");
+
+	if (*end)
+		*end++ = '\0';
+	*at = end;
+	return text_starts(line, start) ? line + strlen(start) : NULL;
+}
+
+bool jw_which_lists(const char *package)
+{
+	char name[PACKAGE_MAX_NAME], *text;
+	bool found = false;
+	size_t size;
+
+	if (!package_normalise(package, strlen(package), name) || wheel_list_text(NULL, &text, &size))
+		return false;
+	for (char *at = text; *at && !found;)
+		found = text_same(next_listed(&at), name);
+	mem_free(text);
+	return found;
+}
+
+/* Returns whether two names are alike apart from the number behind “cu” or “cuda”. */
+static bool differs_in_cuda(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+	const char *start = a;
+	bool differs = false;
+
+	for (; *a && *b; a++, b++) {
+		const size_t length = strspn(a, digits), other = strspn(b, digits);
+		const size_t before = (size_t)(a - start);
+
+		if (length && other &&
+			((before >= 2 && !strncmp(a - 2, "cu", 2)) ||
+			 (before >= 4 && !strncmp(a - 4, "cuda", 4)))) {
+			differs = differs || length != other || strncmp(a, b, length) != 0;
+			a += length - 1;
+			b += other - 1;
+		} else if (*a != *b) {
+			return false;
+		}
+	}
+	return differs && *a == *b;
+}
+
+char *jw_which_sibling(const char *package, size_t *at)
+{
+	char *text, *sibling = NULL;
+	size_t size, index = 0;
+
+	if (wheel_list_text(NULL, &text, &size))
+		return NULL;
+	for (char *line = text; *line && !sibling; index++) {
+		const char *name = next_listed(&line);
+
+		if (index >= *at && name && differs_in_cuda(package, name))
+			sibling = mem_string(name);
+	}
+	*at = index;
+	mem_free(text);
+	return sibling;
+}
+
+char *jw_which_nearest(const char *package)
+{
 	char name[PACKAGE_MAX_NAME], *text, *result;
 	struct suggest nearest;
 	size_t size;
@@ -370,12 +437,11 @@ char *jw_which_nearest(const char *package)
 	/* One edit is the most, because names of different packages are nearly alike: cudf-cu12,
 	 * cuml-cu12. */
 	nearest.distance = 1;
-	for (char *line = text, *end; *line; line = end) {
-		end = line + strcspn(line, "\n");
-		if (*end)
-			*end++ = '\0';
-		if (text_starts(line, start))
-			suggest_offer(&nearest, line + strlen(start));
+	for (char *at = text; *at;) {
+		const char *listed = next_listed(&at);
+
+		if (listed)
+			suggest_offer(&nearest, listed);
 	}
 	result = nearest.best ? mem_string(nearest.best) : NULL;
 	mem_free(text);

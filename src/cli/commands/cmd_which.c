@@ -27,6 +27,9 @@ enum {
 	MAX_NAMED = 5 /* the most names of packages that are left out */
 };
 
+/* The values of a row “with” of packages.tsv. */
+enum { WITH_SINCE, WITH_EXTRA };
+
 /* ---- the document */
 
 #define RELEASE(member, ...) JSON(struct jw_which_release, member, __VA_ARGS__)
@@ -280,7 +283,18 @@ static void add_running(struct buf *text, const struct row *row, bool several)
 	if (jw_which_has_time(release)) {
 		(void)text_span(span, row->least->start.high, row->most->start.high);
 		buf_add(text, "%s", verdict_separator(text));
-		if (verdict_is_lazy(row->most->loading, &row->most->start))
+		if (release->answer == JW_WHICH_RUNS &&
+			verdict_is_lazy(row->most->loading, &row->most->start))
+			buf_add(text,
+					several ? "compile some kernels when first used, at most %s for all"
+							: "compiles some kernels when first used, up to %s for all",
+					span);
+		else if (release->answer == JW_WHICH_RUNS)
+			buf_add(text,
+					several ? "compile some kernels when they start, at most %s"
+							: "compiles some kernels when it starts, up to %s",
+					span);
+		else if (verdict_is_lazy(row->most->loading, &row->most->start))
 			buf_add(text,
 					several ? "compile their kernels when first used, at most %s for all"
 							: "compiles its kernels when first used, up to %s for all",
@@ -325,7 +339,7 @@ static void add_others(struct buf *text, const struct row *row, bool several)
 		buf_add(text,
 				several ? "have no wheel for this platform" : "has no wheel for this platform");
 	else
-		buf_add(text, several ? "are not in jitwarm's list" : "is not in jitwarm's list");
+		buf_add(text, several ? "were not examined" : "was not examined");
 }
 
 /* Appends why releases fail. */
@@ -583,6 +597,7 @@ struct wanted {
 	const char *version;                /* of NAME==VERSION and of a wheel's name; else NULL */
 	const char *range;                  /* of NAME>=VERSION,<VERSION; else NULL */
 	char of_wheel[64];
+	const struct package_fact *with; /* the row about the extra that it needs; or NULL */
 	struct jw_which_options options; /* its question */
 	struct jw_asked *asked;          /* what an index has answered, now or earlier; or NULL */
 };
@@ -595,6 +610,18 @@ static size_t next_word_length(const char **at)
 	return strcspn(*at, " ");
 }
 
+/* Returns what pip installs for a release of a package, with the extra that it needs; the caller
+ * frees it. */
+static char *install_of(const struct wanted *wanted, const char *version)
+{
+	const char *install = wanted->install, *const *with = wanted->with ? wanted->with->values : NULL;
+
+	if (!with || version_is_newer(with[WITH_SINCE], version))
+		return mem_string(install);
+	return mem_printf("%.*s%s%s]", (int)strcspn(install, "]"), install,
+					  text_ends(install, "]") ? "," : "[", with[WITH_EXTRA]);
+}
+
 /* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
  * on so many GPUs. */
 static void print_install(const struct which_run *run, const struct wanted *wanted,
@@ -605,7 +632,7 @@ static void print_install(const struct which_run *run, const struct wanted *want
 	const bool compiles = release->answer == JW_WHICH_COMPILES;
 	const char *at = release->beside ? release->beside : "";
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	char text[128], *install;
+	char text[128], *name, *install;
 
 	if (gpus > 1)
 		(void)text_format(text, sizeof text,
@@ -622,8 +649,10 @@ static void print_install(const struct which_run *run, const struct wanted *want
 	for (size_t length; (length = next_word_length(&at)); at += length)
 		output_line(out, STYLE_PLAIN, "pip takes the newest %.*s, which fails here; %.*s runs.",
 					(int)strcspn(at, "="), at, (int)length, at);
-	install = jw_which_install(which, release, wanted->install);
+	name = install_of(wanted, release->version);
+	install = jw_which_install(which, release, name);
 	buf_add(&command, "%s", install);
+	mem_free(name);
 	mem_free(install);
 	next_step(out, STYLE_GOOD, text, &command);
 }
@@ -670,18 +699,19 @@ static int print_common(struct jw_error *err, const struct which_run *run,
 
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
 {
+	const struct package_fact *fact = package_fact_of("index", which->package);
 	char *index = os_env("PIP_INDEX_URL");
 
 	if (index && *index)
 		output_line(&cli->out, STYLE_PLAIN,
 					"These answers are for PyPI; --ask asks the index in PIP_INDEX_URL, whose "
 					"builds may differ.");
-	else if (package_fact_of("index", which->package) && !declared_by(which) &&
+	else if (fact && fact->values[ELSEWHERE_PAGE] && !declared_by(which) &&
 			 which->advised != which->releases)
 		output_line(&cli->out, STYLE_PLAIN,
-					"PyTorch's index has other builds of %s: set PIP_INDEX_URL to it (its page "
-					"“Get Started”), and use --ask.",
-					which->package);
+					"%s's index has other builds of %s: set PIP_INDEX_URL to its address (%s), and "
+					"use --ask.",
+					fact->values[ELSEWHERE_WHOSE], which->package, fact->values[ELSEWHERE_PAGE]);
 	mem_free(index);
 }
 
@@ -728,6 +758,35 @@ static void print_unexamined(const struct cli *cli, const struct jw_which *which
 	else
 		output_line(&cli->out, STYLE_BAD, "jitwarm has not examined %s of %s for this platform.",
 					TEXT_COUNT(which->unexamined, "release", "releases"), which->package);
+}
+
+/* Prints the command about a package that differs only in its version of CUDA, the newest one of
+ * which a release runs. */
+static int print_sibling(struct jw_error *err, const struct which_run *run,
+						 const struct wanted *wanted, const char *package)
+{
+	struct jw_which_options question = wanted->options;
+	char *sibling, *runs = NULL;
+	int result = 0;
+
+	question.version = question.range = question.index = question.list = NULL;
+	for (size_t at = 0; !result && (sibling = jw_which_sibling(package, &at));) {
+		struct jw_which *which;
+
+		question.package = sibling;
+		result = jw_which(err, &question, &which);
+		if (!result && which->advised) {
+			mem_free(runs);
+			runs = mem_string(sibling);
+		}
+		if (!result)
+			jw_result_free(which);
+		mem_free(sibling);
+	}
+	if (runs)
+		print_which_one(run->cli, "Built for another CUDA, it runs: ", runs, false);
+	mem_free(runs);
+	return result;
 }
 
 /* Prints why no release runs: the GPU, or the driver, the Python or the platform. */
@@ -850,6 +909,35 @@ static int print_uses(struct jw_error *err, const struct which_run *run,
 	return result;
 }
 
+/* Prints how all of a release runs that needs a newer driver for some of it: a newer driver, or
+ * another release. */
+static void print_newer(const struct which_run *run, const struct wanted *wanted,
+						const struct jw_which *which, const struct jw_which_release *release)
+{
+	const struct jw_which_release *whole = NULL;
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char text[128], *name, *install;
+
+	for (size_t i = 0; i < which->count && !whole; i++)
+		if (which->releases[i].answer == JW_WHICH_RUNS && !which->releases[i].newer &&
+			!which->releases[i].without && !which->releases[i].declared_by)
+			whole = &which->releases[i];
+	if (!whole) {
+		output_line(&run->cli->out, STYLE_PLAIN, "For all of it: upgrade the driver to %u or newer.",
+					release->needs.release[0]);
+		return;
+	}
+	(void)text_format(text, sizeof text,
+					  "For all of it: upgrade the driver to %u or newer, or ",
+					  release->needs.release[0]);
+	name = install_of(wanted, whole->version);
+	install = jw_which_install(which, whole, name);
+	buf_add(&command, "%s", install);
+	mem_free(name);
+	mem_free(install);
+	next_step(&run->cli->out, STYLE_PLAIN, text, &command);
+}
+
 /* Prints an answer. For one release, its answer is also compared with that of all releases. */
 static int print_which(struct jw_error *err, const struct which_run *run,
 					   const struct wanted *wanted, const struct jw_which *which)
@@ -857,6 +945,7 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 	const struct cli *cli = run->cli;
 	const struct jw_which_release *bare = bare_release(which), *shown = which->advised;
 	const struct jw_which *from = which;
+	const struct package_fact *project = package_fact_of("called", which->package);
 	struct jw_which_options for_all = wanted->options;
 	struct jw_which *of_all = NULL;
 	bool left_out;
@@ -878,6 +967,7 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 		print_which_one(cli, "To examine it: ", bare->unfollowed[0], true);
 	} else if (!of_all && !which->advised) {
 		print_none(run, which);
+		result = result ? result : print_sibling(err, run, wanted, which->package);
 	} else if (of_all && lacks_examined(of_all)) {
 		print_unexamined(cli, of_all);
 		if (!run->asks)
@@ -886,6 +976,8 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 	if (shown && shown->answer <= JW_WHICH_COMPILES && shown->required)
 		output_line(&cli->out, STYLE_PLAIN, "%s %s requires %s, which fails: %s.", which->package,
 					shown->version, shown->required, shown->required_why);
+	if (shown && shown->answer <= JW_WHICH_COMPILES && shown->newer)
+		print_newer(run, wanted, from, shown);
 	/* For one release that runs, no other one is named. */
 	if (from->advised && (!of_all || !which->advised))
 		print_install(run, wanted, from, from->advised, 1);
@@ -893,27 +985,26 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 		print_install(run, wanted, which, which->advised, 0);
 	if (of_all)
 		print_which_one(cli, "Other releases: ", which->package, run->asks);
+	else if (project)
+		print_which_one(cli, "Newer releases have another name: ", project->values[0], run->asks);
 	jw_result_free(of_all);
 	return result;
 }
 
 /* ---- packages as they are typed */
 
-/* Returns the row about the package of the list that has the device code of `package`, or NULL. */
-static const struct package_fact *device_of(const char *package)
+/* Returns the row of a kind about a package as typed, or NULL. */
+static const struct package_fact *row_of(const char *kind, const char *package)
 {
-	const struct package_fact *fact;
+	char name[PACKAGE_MAX_NAME];
 
-	for (size_t at = 0; (fact = package_fact_next("device", &at));)
-		if (text_equal_fold(package, fact->name))
-			return fact;
-	return NULL;
+	return package_normalise(package, strlen(package), name) ? package_fact_of(kind, name) : NULL;
 }
 
-/* Returns the name of that package, or NULL. */
-static const char *listed_package(const char *package)
+/* Returns the packages that have the device code of `package`, or NULL. */
+static const char *sources_of(const char *package)
 {
-	const struct package_fact *fact = device_of(package);
+	const struct package_fact *fact = row_of("device", package);
 
 	return fact ? fact->values[0] : NULL;
 }
@@ -924,7 +1015,7 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 {
 	static const char cuda[] = "cuda", digits[] = "0123456789";
 	const size_t length = strlen(cuda);
-	const struct package_fact *fact = device_of(wanted->name);
+	const struct package_fact *fact = row_of("device", wanted->name);
 	const char *listed = fact ? fact->values[0] : NULL, *at = listed ? strstr(listed, cuda) : NULL;
 
 	for (size_t used = 0; at && *extras && *extras != ']'; extras += used) {
@@ -951,7 +1042,7 @@ static void apply_extras(struct wanted *wanted, const char *extras)
  * behind them. */
 static const char *take_extras(struct wanted *wanted, const char *extras)
 {
-	const char *listed = listed_package(wanted->name), *end = strchr(extras, ']') + 1;
+	const char *listed = sources_of(wanted->name), *end = strchr(extras, ']') + 1;
 	const bool plugin = listed && text_ends(listed, "-plugin");
 	size_t size = 0;
 
@@ -965,6 +1056,23 @@ static const char *take_extras(struct wanted *wanted, const char *extras)
 	if (listed && !plugin)
 		TEXT_COPY(wanted->install, wanted->name);
 	return end + strspn(end, " ");
+}
+
+/* Adds the extra that a package needs, unless one about GPUs was named: jax becomes jax[cuda12]. */
+static void add_extra(struct wanted *wanted)
+{
+	const char *named = strchr(wanted->install, '[');
+	char extras[PACKAGE_MAX_NAME];
+
+	if (named && package_fact_inside("extra", named))
+		wanted->with = NULL;
+	if (!wanted->with)
+		return;
+	TEXT_COPY(extras, wanted->extras);
+	(void)text_format(wanted->extras, sizeof wanted->extras, "%.*s%s%s]",
+					  (int)strcspn(extras, "]"), extras, *extras ? "," : "[",
+					  wanted->with->values[WITH_EXTRA]);
+	apply_extras(wanted, wanted->with->values[WITH_EXTRA]);
 }
 
 /* Reads NAME, NAME==VERSION or NAME>=VERSION,<VERSION, with or without extras after the name, or
@@ -989,8 +1097,10 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *wa
 	if (!package_normalise(text, length, wanted->install))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
 	(void)text_format(wanted->name, sizeof wanted->name, "%.*s", (int)length, text);
+	wanted->with = package_fact_of("with", wanted->install);
 	if (*rest == '[' && strchr(rest, ']'))
 		rest = take_extras(wanted, rest);
+	add_extra(wanted);
 	if (!*rest)
 		return 0;
 	sign = text_starts(rest, "===") ? 3 : text_starts(rest, "==") ? 2 : 0;
@@ -1028,21 +1138,66 @@ static int check_wanted(struct jw_error *err, const char *const *names, size_t c
 
 /* ---- packages and releases without an answer */
 
+/* Sets the error for a package whose device code comes from other packages: “a, b and c”, or
+ * “a, b or c” if one of them is enough. */
+static int set_sources(struct jw_error *err, const struct cli *cli, const char *package,
+					   const char *sources, bool asks)
+{
+	static const char ends[] = " |";
+	const bool one = strchr(sources, '|');
+	struct buf command = BUF_MAX(NEXT_STEP_MAX), names = BUF_MAX(NEXT_STEP_MAX);
+	char *text;
+
+	add_which(&command, cli);
+	for (const char *at = sources; *at;) {
+		const size_t length = strcspn(at, ends);
+		char *name = mem_string_n(at, length);
+		const char *next = at + length + strspn(at + length, ends);
+
+		if (at == sources || !one) {
+			shell_add_word(&command, name);
+			asks = asks || !jw_which_lists(name);
+		}
+		buf_add(&names, "%s%s",
+				at == sources ? ""
+				: *next       ? ", "
+				: one         ? " or "
+							  : " and ",
+				name);
+		mem_free(name);
+		at = next;
+	}
+	if (asks)
+		buf_add(&command, " --ask");
+	text = next_step_take(&command);
+	error_set(err, JW_ERR_NOT_FOUND, "%s: its code for GPUs comes from %s: “%s”", package,
+			  buf_text(&names), text);
+	mem_free(text);
+	buf_free(&names);
+	return -1;
+}
+
 /* Sets the error for a package that the list lacks. */
-static void set_unknown(struct jw_error *err, const struct cli *cli, const struct wanted *wanted)
+static int set_unknown(struct jw_error *err, const struct cli *cli, const struct wanted *wanted)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	const char *package = wanted->name, *listed = listed_package(package);
-	const struct package_fact *elsewhere = package_fact_of("index", package);
-	char *text, *nearest = listed ? NULL : jw_which_nearest(package);
-	const char *meant = listed ? listed : nearest;
+	const char *package = wanted->name, *sources = sources_of(package);
+	const struct package_fact *elsewhere = row_of("index", package),
+							  *project = row_of("called", package);
+	char *text, *nearest = project ? NULL : jw_which_nearest(package);
+	const char *meant = project ? project->values[0] : nearest;
 
+	if (sources) {
+		mem_free(nearest);
+		return set_sources(err, cli, package, sources, false);
+	}
 	if (elsewhere) {
 		buf_add(&command, "pip install");
 		shell_add_word(&command, package);
 		buf_add(&command, " %s", elsewhere->values[ELSEWHERE_OPTIONS]);
 	} else {
-		add_which_one(&command, cli, meant ? meant : wanted->typed, !meant);
+		add_which_one(&command, cli, meant ? meant : wanted->typed,
+					  !meant || !jw_which_lists(meant));
 	}
 	text = next_step_take(&command);
 	if (elsewhere)
@@ -1057,15 +1212,18 @@ static void set_unknown(struct jw_error *err, const struct cli *cli, const struc
 				  package, text);
 	mem_free(nearest);
 	mem_free(text);
+	return -1;
 }
 
-/* Prints the answers of the examined releases before and after one that was not examined; nothing
- * if the requested text is no version, and so has no place among the releases. */
+/* Prints the answers of the examined releases before and after one that was not examined, for one
+ * GPU; nothing if the requested text is no version, and so has no place among the releases. */
 static int print_beside(struct jw_error *err, const struct which_run *run,
-						const struct wanted *wanted)
+						const struct wanted *wanted, struct jw_target target)
 {
 	struct jw_which_options for_all = wanted->options;
-	const struct jw_which_release *beside[2] = {NULL}; /* the newer one, the older one */
+	const struct jw_which_release missing = {.version = (char *)(uintptr_t)wanted->version,
+											 .answer = JW_WHICH_UNKNOWN};
+	const struct jw_which_release *rows[] = {NULL, &missing, NULL}; /* newest first */
 	struct table table = {.columns = 2};
 	struct jw_which *which;
 	struct pep440 version;
@@ -1074,24 +1232,25 @@ static int print_beside(struct jw_error *err, const struct which_run *run,
 	if (!pep440_read(wanted->version, &version))
 		return 0;
 	for_all.version = NULL;
+	for_all.target = target;
 	if (jw_which(err, &for_all, &which))
 		return -1;
-	for (size_t i = 0; i < which->count && !beside[1]; i++) {
+	for (size_t i = 0; i < which->count && !rows[2]; i++) {
 		const struct jw_which_release *release = &which->releases[i];
 
 		if (!release->inferred && !release->declared_by && release->answer < JW_WHICH_NO_PYTHON)
-			beside[!version_is_newer(release->version, wanted->version)] = release;
+			rows[version_is_newer(release->version, wanted->version) ? 0 : 2] = release;
 	}
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct row row = {.first = NULL};
 
-		if (!beside[i])
+		if (!rows[i])
 			continue;
-		add_to_row(&row, beside[i]);
-		table_cell(&table, STYLE_PLAIN, "  %s", beside[i]->version);
+		add_to_row(&row, rows[i]);
+		table_cell(&table, STYLE_PLAIN, "  %s", rows[i]->version);
 		add_answer(&table, &row);
 	}
-	if (beside[0] || beside[1]) {
+	if (rows[0] || rows[2]) {
 		print_head(run, which);
 		result = table_print(err, &table, &run->cli->out);
 	}
@@ -1118,8 +1277,9 @@ static int refuse_release(struct jw_error *err, const struct which_run *run,
 	if (run->asks)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s has no release %.100s of %s", which->index,
 						 wanted->version, wanted->name);
-	if (print_beside(err, run, wanted))
-		return -1;
+	for (size_t i = 0; output_wants_text(&run->cli->out) && i < run->gpus.count; i++)
+		if (print_beside(err, run, wanted, run->gpus.targets[i]))
+			return -1;
 	add_which_one(&command, run->cli, wanted->typed, true);
 	text = next_step_take(&command);
 	if (!which->count)
@@ -1231,6 +1391,7 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 	const bool text = output_wants_text(&cli->out);
 	struct jw_which *const answers = &run->answers[run->count];
 	struct jw_which_options *options = &wanted->options;
+	const char *sources = sources_of(wanted->name);
 	const struct jw_which_release *common;
 
 	*options = (struct jw_which_options){.package = wanted->name,
@@ -1242,6 +1403,9 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 										 .python = run->python};
 	if (cli->system)
 		options->speed = cli->system->speed;
+	/* The wheels of keras do not say which package it loads. */
+	if (sources && !wanted->version && !wanted->range)
+		return set_sources(err, cli, wanted->name, sources, run->asks);
 	if (run->asks && ask_index(err, run, wanted))
 		return -1;
 	if (!run->asks)
@@ -1300,6 +1464,9 @@ static void print_together(const struct which_run *run, const struct which_toget
 		output_line(out, STYLE_BAD,
 					"%s and %s exclude each other: no releases of both run on %s and fit together.",
 					together->excluding[0], together->excluding[1], gpu);
+	if (!together->count && !together->excluding[0])
+		output_line(out, STYLE_BAD,
+					"jitwarm found no releases of all of them that run on %s and fit together.", gpu);
 	if (!together->count)
 		return;
 	buf_add(&command, "pip install");
@@ -1320,6 +1487,17 @@ static void print_together(const struct which_run *run, const struct which_toget
 		shell_add_word(&command, run->file);
 		next_step(out, STYLE_GOOD, "Then the other packages: ", &command);
 	}
+}
+
+/* Returns “NAME[EXTRA]==VERSION”. */
+static char *together_requirement(struct which_run *run, const struct wanted *wanted,
+								  const char *version)
+{
+	char *install = install_of(wanted, version);
+	char *text = arena_printf(run, "%s==%s", install, version);
+
+	mem_free(install);
+	return text;
 }
 
 /* Chooses releases of several packages that fit together, for each GPU. */
@@ -1347,7 +1525,7 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 		row->beside = together->beside;
 		for (size_t k = 0; together->found && k < count; k++)
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
-							 arena_printf(run, "%s==%s", all[k].install, together->versions[k]));
+							 together_requirement(run, &all[k], together->versions[k]));
 		at = together->beside ? together->beside : "";
 		for (size_t length; (length = next_word_length(&at)); at += length)
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
@@ -1414,13 +1592,17 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 		run->has_others = run->has_others || (lacking && run->file);
 		if (lacking)
 			arena_add_string(run, &run->unlisted, &run->unlisted_count, SIZE_MAX, packages[i]);
-		if (lacking && !listed && run->file) {
+		if (lacking && !listed && !sources_of(wanted->name) && run->file) {
 			if (unknown++ < MAX_NAMED)
 				buf_add(&left_out, "%s%s", left_out.size ? ", " : "", wanted->name);
 			continue;
 		}
 		if (lacking && !listed)
 			set_unknown(&why, run->cli, wanted);
+		if (lacking && !listed && run->file) {
+			output_note(out, "%s", why.message);
+			continue;
+		}
 		/* The other packages have their answers. */
 		if (!lacking || (count == 1 && !run->file)) {
 			result = error_copy(err, &why);

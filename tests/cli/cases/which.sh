@@ -105,6 +105,11 @@ snapshot run 0 which --platform windows --target rtx5090 --json onnxruntime-gpu
 snapshot run 1 which --target h100 --driver 550 vllm
 snapshot run 0 which --target h100 vllm==0.8.5.post1
 out_lacks "fail"
+# Only some of its kernels are compiled, and all of it runs with a newer driver, or in an older release.
+run 0 which --target h100 --platform linux vllm
+out_has "run; compile some kernels when first used, at most "
+run 0 which --target h100 --driver 535 --platform linux vllm==0.11.0
+out_has "For all of it: upgrade the driver to 570 or newer, or pip install vllm==0.8.5.post1"
 # A row has the range of its times; libraries that a release opens by name count.
 snapshot run 0 which --target rtx5090 onnxruntime-gpu
 snapshot run 0 which --target rtx5090 tensorflow
@@ -203,11 +208,40 @@ done
 run 3 which --target gtx1080 no-such-package
 err_has "no-such-package: not in jitwarm's list; “jitwarm which --target gtx1080 no-such-package --ask” looks at its releases"
 # Software for GPUs that the list lacks is not said to have no device code, nor taken for another package.
-for name in tensorrt cudf-cu12 numba-cuda nvidia-cublas-cu12 sageattention; do
+for name in tensorrt cudf-cu12 numba-cuda nvidia-cublas-cu12; do
 	run 3 which --target rtx3070 $name
 	err_has "jitwarm: $name: not in jitwarm's list; “jitwarm which --target rtx3070 $name --ask” looks at its releases"
 	err_one_line
 done
+# A package without device code names those that have it, also with --ask: the wheels of keras do not name what it runs on.
+while IFS='|' read -r name sources command; do
+	run 3 which --target rtx3070 "$name"
+	err_has "jitwarm: $name: its code for GPUs comes from $sources: “jitwarm which --target rtx3070 $command”"
+	err_one_line
+done <<'ROWS'
+sageattention|triton|triton
+comfyui|torch, torchvision and torchaudio|torch torchvision torchaudio
+sglang|sglang-kernel|sglang-kernel
+numba|numba-cuda|numba-cuda --ask
+keras|torch, tensorflow or jax|torch
+ROWS
+run 3 which --target rtx3070 keras --ask
+err_has "keras: its code for GPUs comes from torch, tensorflow or jax: “jitwarm which --target rtx3070 torch --ask”"
+err_one_line
+printf 'torch\nkeras\n' >requirements.txt
+run 0 which --target rtx3070 --platform linux -r requirements.txt
+out_has "Newest that runs: pip install torch=="
+err_has "keras: its code for GPUs comes from torch, tensorflow or jax"
+# A package that has another name now: the newer releases have that one.
+run 0 which --target rtx3070 --platform linux tensorflow-gpu
+out_has "Newer releases have another name: jitwarm which --target rtx3070 --platform linux tensorflow"
+# A package that runs for another version of CUDA is named.
+run 2 which --target v100 --platform linux cupy-cuda13x
+out_has "Built for another CUDA, it runs: jitwarm which --target v100 --platform linux cupy-cuda12x"
+run 2 which --target gtx1080 --platform linux "jax[cuda13]"
+out_has "Built for another CUDA, it runs: jitwarm which --target gtx1080 --platform linux jax-cuda12-plugin"
+run 2 which --target k80 --platform linux jax-cuda13-plugin
+out_lacks "another CUDA"
 # The builds of others are on an index of their own.
 run 3 which --target rtx3070 llama-cpp-python
 err_has "llama-cpp-python: not in jitwarm's list; the builds for GPUs are on an index of llama-cpp-python: “pip install llama-cpp-python --extra-index-url https://abetlen.github.io/llama-cpp-python/whl/cu124”"
@@ -240,7 +274,7 @@ err_has "driver 470 (CUDA 11.4) does not run sm_120"
 err_one_line
 snapshot run 1 which --target sm_120,rtx3070 --driver 550 torch
 # The answer names the package with the device code of the named one.
-for names in cuml=cuml-cu12 cupy=cupy-cuda12x faiss=faiss-gpu-cu12 faster-whisper=ctranslate2 jax=jax-cuda12-plugin jaxlib=jax-cuda12-plugin PyTorch=torch \
+for names in cuml=cuml-cu12 cupy=cupy-cuda12x faiss=faiss-gpu-cu12 faster-whisper=ctranslate2 jaxlib=jax-cuda12-plugin PyTorch=torch \
 	sglang=sglang-kernel spconv=spconv-cu120; do
 	snapshot run 3 which --target h100 "${names%=*}"
 	snapshot run "0|1" which --target h100 --platform linux "${names#*=}"
@@ -308,10 +342,15 @@ err_has "jitwarm has not examined tensorflow 1.15.0; “jitwarm which --target g
 run 3 which --target rtx3070 --platform linux xgboost==1.6.1
 out_has "  1.6.2  runs"
 out_has "  1.5.2  compiles its kernels"
-[[ $(wc -l <"$out") == 3 ]] || fail "other rows"
+out_has "  1.6.1  was not examined"
+[[ $(wc -l <"$out") == 4 ]] || fail "other rows"
 err_has "jitwarm has not examined xgboost 1.6.1; “jitwarm which --target rtx3070 --platform linux xgboost==1.6.1 --ask” examines this release"
 run 3 which --target rtx3070 --platform linux --json xgboost==1.6.1
 out_lacks "1.5.2"
+# So it is for each GPU.
+run 3 which --target rtx3070,gtx1080 --platform linux xgboost==1.6.1
+[[ $(grep -c "  1.6.1  was not examined" "$out") == 2 ]] || fail "a GPU without an answer"
+out_has "xgboost from PyPI on GTX 1080"
 run 1 which --target gtx1080 --platform linux --json torch==2.8
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0", "2.8.0+cu129", "2.8.0+cu128", "2.8.0+cu126"]'
 for words in "torch==" "torch>=" "torch[opt]>=2.0,1" "torch[opt" "torch~=2"; do
@@ -342,8 +381,21 @@ done
 snapshot run "0|1" which --target gtx1080 --platform linux "tensorflow[and_cuda]"
 snapshot run "0|1" which --target v100 --platform linux --json "onnxruntime-gpu[cuda, cudnn]==1.23.2"
 snapshot run "0|1" which --target rtx3070 --driver 550 --platform linux "torch[opt-einsum]"
-run 3 which --target h100 "jax[k8s]"
-err_has "jax: not in jitwarm's list; did you mean jax-cuda12-plugin?"
+# Without an extra, pip installs jax without code for GPUs, and TensorFlow from 2.14 on without NVIDIA's libraries.
+run 0 which --target h100 --platform linux jax
+grep -q "pip install 'jax\[cuda12\]==[0-9.]*'$" "$out" || fail "no extra"
+run 0 which --target h100 --platform linux "jax[k8s]"
+out_has "pip install 'jax[k8s,cuda12]=="
+run 0 which --target rtx3070 --platform linux tensorflow
+out_has "Newest that runs: pip install 'tensorflow[and-cuda]==2.21.0'"
+run 0 which --target gtx1060 --platform linux tensorflow
+out_has "Newest that runs: pip install 'tensorflow[and-cuda]==2.21.0' nvidia-cudnn-cu12==9.10.2.21"
+run 0 which --target rtx3070 --platform linux "tensorflow[and-cuda]"
+out_has "Newest that runs: pip install 'tensorflow[and-cuda]==2.21.0'"
+run 0 which --target a100 --platform linux "tensorflow<2.14"
+out_has ": pip install tensorflow==2.7.4"
+run 0 which --target rtx3070 --platform linux torch tensorflow
+out_has " 'tensorflow[and-cuda]==2.21.0'"
 printf 'jax[cuda12] >= 0.4\n' >requirements.txt
 run "0|1" which --target h100 --platform linux -r requirements.txt
 out_has "jax-cuda12-plugin from PyPI"
@@ -369,7 +421,7 @@ run 0 which --target gtx1080 --platform windows bitsandbytes
 out_has "bitsandbytes 0.50.2 requires torch 2.15.0, which fails: its wheel on PyPI has no device code for this platform."
 # torchaudio for arm64 has no device code, nor have the older wheels of torch for arm64 that it allows.
 run 3 which --target gtx1080 --platform linux-aarch64 torchaudio
-out_has "0.10.2  have no device code: they run on the CPU"
+out_has "0.10.2  those examined have no device code: they run on the CPU"
 out_lacks "pip install"
 # If none runs, the release fails, by the driver that the least of them needs.
 run "1|2" which --target rtx3070 --driver 470 --platform linux --json bitsandbytes==0.50.2
