@@ -79,9 +79,8 @@ struct jw_record_result {
  * runs, Ctrl-C reaches the command as usual, and other signals that ask this process to end are
  * forwarded to it. Before and after, signals have their previous effect. -1 if it could not be
  * started (JW_ERR_NOT_FOUND: no such program). The caller frees the result with
- * jw_record_result_free. */
+ * jw_result_free. */
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result);
-void jw_record_result_free(struct jw_record_result *result);
 
 #endif

@@ -73,7 +73,7 @@ struct jw_recording {
 };
 
 /* Reads a recording. JW_ERR_FORMAT if it is not a recording, or one of an unknown version. The
- * caller frees it with jw_recording_free. */
+ * caller frees it with jw_result_free. */
 int jw_recording_read(struct jw_error *err, const char *path, struct jw_recording **ret_recording);
 /* Reads a recording from `size` bytes, which may be hostile. */
 int jw_recording_parse(struct jw_error *err, const char *text, size_t size,
@@ -81,7 +81,6 @@ int jw_recording_parse(struct jw_error *err, const char *text, size_t size,
 /* Writes a recording. Readers of the file see the old recording or the new one, never a part. */
 int jw_recording_write(struct jw_error *err, const char *path,
 					   const struct jw_recording *recording);
-void jw_recording_free(struct jw_recording *recording);
 
 struct jw_found; /* jitwarm/find.h */
 

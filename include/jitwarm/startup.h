@@ -85,14 +85,13 @@ struct jw_run_key {
 struct jw_run_state;
 
 /* Examines the state without loading the driver. *ret_changes lists the differences from the last
- * complete run ("driver, packages"), or is "first run", or "" if there are none. The caller frees
- * both. */
+ * complete run ("driver, packages"), or is "first run", or "" if there are none, and lasts as long
+ * as the state, which the caller frees with jw_result_free. */
 int jw_run_compare(struct jw_error *err, const struct jw_run_key *key,
-				   struct jw_run_state **ret_state, char **ret_changes);
+				   struct jw_run_state **ret_state, const char **ret_changes);
 /* Makes the next jw_run_compare compare with this state. jw_prime calls it for
  * jw_prime_keep_options.run. */
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
-void jw_run_state_free(struct jw_run_state *state);
 
 /* Appends a line to a log of JSON lines; a log over a megabyte loses its older half. If the log of
  * jw_log_path is damaged, it is renamed to runs.jsonl.damaged, and a new one begins; any other file

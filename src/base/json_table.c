@@ -7,8 +7,8 @@
 
 #include <jitwarm/error.h>
 
+#include "base/arena.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 static cJSON *item_of(const struct json_field *field, const uint8_t *values);
@@ -227,8 +227,8 @@ static int take_json_path(struct jw_error *err, const struct json_field *field, 
 	return strlen(path) == length ? 0 : malformed_field(err, field);
 }
 
-static int take_array(struct jw_error *err, const struct json_field *field, const cJSON *item,
-					  uint8_t *values)
+static int take_array(struct jw_error *err, void *owner, const struct json_field *field,
+					  const cJSON *item, uint8_t *values)
 {
 	const bool lines = field->kind == JSON_LINES;
 	const size_t count = cJSON_IsArray(item) ? (size_t)cJSON_GetArraySize(item) : 0;
@@ -239,7 +239,7 @@ static int take_array(struct jw_error *err, const struct json_field *field, cons
 	if (count > field->most || (!lines && !cJSON_IsArray(item)))
 		return malformed_field(err, field);
 	if (lines && count) {
-		char **room = mem_array(count, sizeof *room);
+		char **room = arena_array(owner, count, sizeof *room);
 
 		*(char ***)(void *)at = room;
 		at = (uint8_t *)room;
@@ -247,8 +247,9 @@ static int take_array(struct jw_error *err, const struct json_field *field, cons
 	cJSON_ArrayForEach(element, item)
 	{
 		if (lines)
-			*(char **)(void *)at = mem_string(cJSON_IsString(element) ? element->valuestring : "");
-		else if (json_take(err, element, field->table, at))
+			*(char **)(void *)at =
+				arena_string(owner, cJSON_IsString(element) ? element->valuestring : "");
+		else if (json_take(err, owner, element, field->table, at))
 			return -1;
 		at += lines ? sizeof(char *) : field->width;
 		++*taken;
@@ -256,7 +257,7 @@ static int take_array(struct jw_error *err, const struct json_field *field, cons
 	return 0;
 }
 
-static int take_json_field(struct jw_error *err, const cJSON *object,
+static int take_json_field(struct jw_error *err, void *owner, const cJSON *object,
 						   const struct json_field *field, uint8_t *values)
 {
 	const char *name = json_name_of(field), *text = json_text(object, name, "");
@@ -272,42 +273,23 @@ static int take_json_field(struct jw_error *err, const cJSON *object,
 	case JSON_PATH: return take_json_path(err, field, item, (char *)at);
 	case JSON_HEX:
 		return json_hex64(object, name, (uint64_t *)(void *)at) ? 0 : malformed_field(err, field);
-	case JSON_TEXT: *(char **)(void *)at = *text ? mem_string(text) : NULL; return 0;
-	case JSON_LINES: return take_array(err, field, item, values);
-	case JSON_INSIDE: return field->table ? take_array(err, field, item, values) : 0;
+	case JSON_TEXT: *(char **)(void *)at = *text ? arena_string(owner, text) : NULL; return 0;
+	case JSON_LINES: return take_array(err, owner, field, item, values);
+	case JSON_INSIDE: return field->table ? take_array(err, owner, field, item, values) : 0;
 	case JSON_MEMBERS:
-		return json_take(err, object, field->table,
+		return json_take(err, owner, object, field->table,
 						 field->pointer ? *(void **)(void *)at : (void *)at);
 	default: return 0;
 	}
 }
 
-int json_take(struct jw_error *err, const cJSON *object, const struct json_table *table,
-			  void *values)
+int json_take(struct jw_error *err, void *owner, const cJSON *object,
+			  const struct json_table *table, void *values)
 {
 	if (table->schema && strcmp(json_text(object, "schema", ""), table->schema) != 0)
 		return error_set(err, JW_ERR_FORMAT, "is not a document “%s”", table->schema);
 	for (const struct json_field *field = table->fields; field->kind; field++)
-		if (take_json_field(err, object, field, values))
+		if (take_json_field(err, owner, object, field, values))
 			return -1;
 	return 0;
-}
-
-void json_forget(const struct json_table *table, void *values)
-{
-	for (const struct json_field *field = table->fields; field->kind; field++) {
-		uint8_t *at = (uint8_t *)values + field->offset;
-		size_t *count = (size_t *)(void *)((uint8_t *)values + field->count);
-
-		if (field->kind == JSON_TEXT) {
-			mem_free(*(void **)(void *)at);
-			*(void **)(void *)at = NULL;
-		} else if (field->kind == JSON_LINES) {
-			jw_lines_free(*(char ***)(void *)at, *count);
-			*(char ***)(void *)at = NULL;
-			*count = 0;
-		} else if (field->kind == JSON_MEMBERS) {
-			json_forget(field->table, field->pointer ? *(void **)(void *)at : (void *)at);
-		}
-	}
 }

@@ -164,11 +164,9 @@ char *json_object_line(const struct json_table *table, const void *values);
 
 /* Fills a zeroed struct from an object, by the table that also prints it. A value that is missing,
  * of another type or too large stays zero; a text that is too long for its char[] is truncated, and
- * an empty one is NULL for a char *. The caller checks the values, reads rows with computed values
- * (JSON_FORMAT, JSON_NUMBER) and lists of structs itself, and calls json_forget also after an
- * error. JW_ERR_FORMAT: another schema, an unknown name of an enum, a malformed JSON_PATH or
- * JSON_HEX, or too many elements. */
-int json_take(struct jw_error *err, const cJSON *object, const struct json_table *table,
-			  void *values);
-/* Frees the texts and lines that json_take has copied. */
-void json_forget(const struct json_table *table, void *values);
+ * an empty one is NULL for a char *. `owner` (base/arena.h) gets the texts and lines, and may be
+ * NULL for a table without them. The caller checks the values, and reads rows with computed values
+ * (JSON_FORMAT, JSON_NUMBER) and lists of structs itself. JW_ERR_FORMAT: another schema, an unknown
+ * name of an enum, a malformed JSON_PATH or JSON_HEX, or too many elements. */
+int json_take(struct jw_error *err, void *owner, const cJSON *object,
+			  const struct json_table *table, void *values);

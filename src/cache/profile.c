@@ -190,8 +190,8 @@ int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 		return -1;
 	release = cJSON_GetObjectItemCaseSensitive(document, "release");
 	sound =
-		!json_take(NULL, document, &profile_table, &profile) && profile.driver.cuda < 1000000 &&
-		cJSON_GetArraySize(release) == 3 &&
+		!json_take(NULL, NULL, document, &profile_table, &profile) &&
+		profile.driver.cuda < 1000000 && cJSON_GetArraySize(release) == 3 &&
 		(jw_stamp_is(profile.stamp) || (!profile.stamp[0] && profile.trust != JW_TRUST_CONFIRMED));
 	for (int i = 0; sound && i < 3; i++) {
 		const cJSON *number = cJSON_GetArrayItem(release, i);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/json_table.h"
 #include "base/mem.h"
@@ -55,13 +56,14 @@ static const struct json_table kept_gpus_table = {.schema = "jitwarm.devices/1",
 bool known_gpus_take(const cJSON *kept, const char *identity, struct protocol_hello *ret_hello)
 {
 	struct kept_gpus gpus = {.hello = ret_hello};
+	void *owner = arena_open(1);
 	bool found;
 
 	memset(ret_hello, 0, sizeof *ret_hello);
-	found = kept && !json_take(NULL, kept, &kept_gpus_table, &gpus) &&
+	found = kept && !json_take(NULL, owner, kept, &kept_gpus_table, &gpus) &&
 			(!identity || text_same(gpus.identity, identity)) &&
 			!protocol_check_devices(NULL, ret_hello);
-	json_forget(&kept_gpus_table, &gpus);
+	jw_result_free(owner);
 	return found;
 }
 

@@ -111,7 +111,7 @@ static cJSON *get(struct jw_error *err, const char *line, size_t size,
 
 	if (object && !cJSON_GetObjectItemCaseSensitive(object, name))
 		error_set(err, JW_ERR_FORMAT, "a message without \"%s\"", name);
-	else if (object && !json_take(err, object, table, values))
+	else if (object && !json_take(err, NULL, object, table, values))
 		return object;
 	cJSON_Delete(object);
 	return NULL;

@@ -6,6 +6,7 @@
 
 #include <sodium.h>
 
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/json_table.h"
 #include "base/mem.h"
@@ -36,6 +37,7 @@ enum {
 #define FOLDER_UNFINISHED ".jitwarm-"
 
 struct folder_worker {
+	void *owner; /* of the lines of the job */
 	int out;
 	struct folder_job job;
 	struct set wanted;  /* the names of the entries that no copied pack has yet */
@@ -322,7 +324,8 @@ static int read_job(struct jw_error *err, struct folder_worker *worker, const ch
 	const char *line = strchr(message, '\n');
 	cJSON *object = line ? json_parse(err, message, (size_t)(line - message)) : NULL;
 	size_t count = 0;
-	int result = object ? json_take(err, object, &folder_job_table, &worker->job) : -1;
+	int result =
+		object ? json_take(err, worker->owner, object, &folder_job_table, &worker->job) : -1;
 
 	cJSON_Delete(object);
 	if (result || !*worker->job.folder || !*worker->job.local)
@@ -350,7 +353,7 @@ bool jw_is_store_worker(void)
 
 int jw_store_worker_main(void)
 {
-	struct folder_worker worker = {0};
+	struct folder_worker worker = {.owner = arena_open(1)};
 	struct buf message = BUF_MAX(MAX_MESSAGE);
 	struct jw_error err = {0};
 	struct os_stat stat;

@@ -157,7 +157,7 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 						 library);
 	document = state_read(work->state_dir, STATE_AHEAD);
 	if (document)
-		(void)json_take(NULL, document, &record_table, &work->record);
+		(void)json_take(NULL, NULL, document, &record_table, &work->record);
 	cJSON_Delete(document);
 	(void)jw_driver_parse(NULL, text, &running);
 	ahead->pending =

@@ -158,16 +158,13 @@ static int digest_state_part(struct jw_error *err, const struct jw_run_key *key,
 static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 					  struct jw_run_state *state)
 {
-	void *owner = arena_open(0);
 	struct jw_cache_info settings;
-	const int result = cache_settings_read(err, owner, key->cache_dir, &settings);
 
-	if (!result) {
-		state->cache_dir = settings.path ? mem_string(settings.path) : NULL;
-		state->limit_bytes = settings.limit_bytes;
-	}
-	jw_result_free(owner);
-	return result;
+	if (cache_settings_read(err, state, key->cache_dir, &settings))
+		return -1;
+	state->cache_dir = settings.path;
+	state->limit_bytes = settings.limit_bytes;
+	return 0;
 }
 
 /* The entries that existed at some time. */
@@ -248,8 +245,8 @@ static int choose_name(struct jw_error *err, const struct jw_run_key *key,
 		result = buf_printf(err, &text, "\n%s", key->names[i]);
 	if (!result && key->recording)
 		result = buf_printf(err, &text, "\n--recording\n%s", key->recording);
-	if (!result)
-		(void)os_state_dir(NULL, &state->state_dir);
+	if (!result && !os_state_dir(NULL, &state->state_dir))
+		(void)arena_keep(state, state->state_dir);
 	digest_of(&sum, buf_text(&text), text.size);
 	digest_text(digest, &sum);
 	digest[16] = '\0';
@@ -271,7 +268,7 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 	bool suffered = false;
 	int result = 0;
 
-	if (!document || json_take(NULL, document, &kept_run, &last)) {
+	if (!document || json_take(NULL, NULL, document, &kept_run, &last)) {
 		cJSON_Delete(document);
 		return append_change(err, changes, "first run");
 	}
@@ -287,20 +284,20 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 }
 
 int jw_run_compare(struct jw_error *err, const struct jw_run_key *key,
-				   struct jw_run_state **ret_state, char **ret_changes)
+				   struct jw_run_state **ret_state, const char **ret_changes)
 {
-	struct jw_run_state *state = mem_alloc(sizeof *state);
+	struct jw_run_state *state = arena_open(sizeof *state);
 	struct buf changes = BUF_MAX(1024);
 	int result = choose_name(err, key, state) || find_cache(err, key, state) ? -1 : 0;
 
 	for (size_t i = 0; !result && i < PARTS; i++)
 		result = digest_state_part(err, key, (enum state_part)i, state->parts[i]);
 	if (result || compare_with_last(err, state, &changes)) {
-		jw_run_state_free(state);
+		jw_result_free(state);
 		result = -1;
 	} else {
 		*ret_state = state;
-		*ret_changes = mem_string(buf_text(&changes));
+		*ret_changes = arena_string(state, buf_text(&changes));
 	}
 	buf_free(&changes);
 	return result;
@@ -318,13 +315,4 @@ int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 	(void)snprintf(now.boot_s, sizeof now.boot_s, "%llu", (unsigned long long)settled_boot_s());
 	now.settled = left.settled;
 	return state_write(err, state->state_dir, state->name, json_object(&kept_run, &now));
-}
-
-void jw_run_state_free(struct jw_run_state *state)
-{
-	if (!state)
-		return;
-	mem_free(state->state_dir);
-	mem_free(state->cache_dir);
-	mem_free(state);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -21,7 +22,7 @@ enum { MAX_NOTES = 1000 };
 
 void record_note(struct jw_record_result *result, const char *line)
 {
-	mem_add_string(&result->notes, &result->note_count, MAX_NOTES, line);
+	arena_add_string(result, &result->notes, &result->note_count, MAX_NOTES, line);
 }
 
 bool record_is_stopped(struct recorder *recorder)
@@ -124,12 +125,13 @@ static void describe_cuda(const struct recorder *recorder, const struct cache_en
 	left->entry.insertable = !cubin_read(NULL, entry->value, (size_t)entry->value_bytes, &cubin);
 	if (module->kind == JW_RECORDED_JITLINK && left->entry.insertable)
 		left->entry.form = cubin.relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
-	module->options = mem_string_n(parts->options, parts->options_length);
+	module->options = arena_keep(recorder->result->recording,
+								 mem_string_n(parts->options, parts->options_length));
 	/* Options with unprintable bytes are not the compiler's. */
 	for (char *c = module->options; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
-	module->producer = producer ? mem_string(producer) : NULL;
+	module->producer = arena_string(recorder->result->recording, producer);
 }
 
 static void describe_left_entry(const struct recorder *recorder, const struct cache_entry *entry,
@@ -149,7 +151,7 @@ static void describe_left_entry(const struct recorder *recorder, const struct ca
 					&origin);
 	left->module.kind = origin.kind == JW_CACHE_OPENCL ? JW_RECORDED_OPENCL : JW_RECORDED_OTHER;
 	left->module.target = origin.target;
-	left->module.options = mem_string("");
+	left->module.options = arena_string(recorder->result->recording, "");
 }
 
 /* Reads an entry; false if drivers reject it, too. */
@@ -189,7 +191,7 @@ static void pass_left(struct recorder *recorder, struct left *left, size_t count
 {
 	struct jw_recording *recording = recorder->result->recording;
 
-	recording->modules = mem_array(count, sizeof *recording->modules);
+	recording->modules = arena_array(recording, count, sizeof *recording->modules);
 	recorder->entries = mem_array(count, sizeof *recorder->entries);
 	if (count)
 		qsort(left, count, sizeof *left, by_time);
@@ -301,11 +303,12 @@ void record_keep_texts(struct recorder *recorder)
 		if (at == SIZE_MAX && fits) {
 			text = recording_pack_text(parts.payload, parts.payload_size);
 			if (strlen(text.zstd) <= RECORDING_MAX_PACKED - packed &&
-				!VEC_ROOM(NULL, recording->texts, capacity, recording->text_count,
-						  RECORDING_MAX_MODULES)) {
+				!ARENA_ROOM(NULL, recording, recording->texts, capacity, recording->text_count,
+							RECORDING_MAX_MODULES)) {
 				set_add(&known, fnv_update(FNV_START, module->digest, strlen(module->digest)), i);
 				at = recording->text_count++;
 				recording->texts[at] = text;
+				(void)arena_keep(recording, text.zstd);
 				packed += strlen(text.zstd);
 			} else {
 				mem_free(text.zstd);

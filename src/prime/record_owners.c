@@ -2,6 +2,7 @@
  * and looks them up. */
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/driver_probe.h"
@@ -66,11 +67,11 @@ static uint32_t add_planned_file(struct matching *matching, uint32_t planned)
 
 	/* If the recording has no place for another file, the module is recorded without one. */
 	if (matching->files[planned] != JW_RECORDED_NO_FILE ||
-		VEC_ROOM(NULL, recording->files, matching->capacity, recording->file_count,
-				 RECORDING_MAX_FILES))
+		ARENA_ROOM(NULL, recording, recording->files, matching->capacity, recording->file_count,
+				   RECORDING_MAX_FILES))
 		return matching->files[planned];
-	file.path = mem_string(from->path);
-	file.member = from->member ? mem_string(from->member) : NULL;
+	file.path = arena_string(recording, from->path);
+	file.member = arena_string(recording, from->member);
 	if (!os_stat(NULL, from->path, &stat))
 		file.size_bytes = stat.size_bytes;
 	recording->files[recording->file_count] = file;

@@ -9,6 +9,7 @@
 
 #include <jitwarm/find.h>
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -28,28 +29,17 @@
  * program may be short; longer later, but short enough to see the programs that it starts. */
 enum { FIRST_POLL_MS = 20, LAST_POLL_MS = 250 };
 
-void jw_record_result_free(struct jw_record_result *result)
-{
-	if (!result)
-		return;
-	jw_lines_free(result->notes, result->note_count);
-	jw_lines_free(result->searched, result->searched_count);
-	jw_recording_free(result->recording);
-	mem_free(result->refused_ptx);
-	mem_free(result);
-}
-
 static int take_path(struct jw_error *err, struct recorder *recorder, const char *path)
 {
 	const uint64_t key = fnv_update(FNV_START, path, strlen(path));
 
 	if (set_has(&recorder->known_paths, key))
 		return 0;
-	if (VEC_ROOM(err, recorder->paths, recorder->path_capacity, recorder->path_count,
-				 RECORD_MAX_PATHS))
+	if (ARENA_ROOM(err, recorder->result, recorder->paths, recorder->path_capacity,
+				   recorder->path_count, RECORD_MAX_PATHS))
 		return -1;
 	set_add(&recorder->known_paths, key, recorder->path_count);
-	recorder->paths[recorder->path_count++] = mem_string(path);
+	recorder->paths[recorder->path_count++] = arena_string(recorder->result, path);
 	return 0;
 }
 
@@ -67,9 +57,8 @@ static void note_nvrtc(struct recorder *recorder, const char *path, const char *
 	if (cuda <= recorder->nvrtc_cuda)
 		return;
 	recorder->nvrtc_cuda = cuda;
-	mem_free(recorder->result->refused_ptx);
-	recorder->result->refused_ptx =
-		compiler_refused_ptx("NVRTC", cuda, &recorder->system->driver.version);
+	recorder->result->refused_ptx = arena_keep(
+		recorder->result, compiler_refused_ptx("NVRTC", cuda, &recorder->system->driver.version));
 }
 
 /* The compiler is loaded if a module is compiled or linked, but not if machine code or an entry is
@@ -322,11 +311,13 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 {
 	struct recorder recorder = {.system = system, .options = options};
 	struct run_folder folder = {0};
+	struct jw_recording *recording;
 	int failed = -1;
 
-	recorder.result = mem_alloc(sizeof *recorder.result);
-	recorder.result->recording = mem_alloc(sizeof *recorder.result->recording);
-	recorder.result->recording->command = mem_string(os_base_name(options->command[0]));
+	recorder.result = arena_open(sizeof *recorder.result);
+	recording = recorder.result->recording = arena_open(sizeof *recording);
+	arena_join(recorder.result, recording);
+	recording->command = arena_string(recording, os_base_name(options->command[0]));
 	if (run_folder_make(err, system->state_dir, &folder) ||
 		choose_cache(err, &recorder, folder.path) || take_given(err, &recorder))
 		goto done;
@@ -344,7 +335,7 @@ done:
 	mem_free(recorder.entries);
 	mem_free(recorder.cache_dir);
 	if (failed)
-		jw_record_result_free(recorder.result);
+		jw_result_free(recorder.result);
 	else
 		*ret_result = recorder.result;
 	return failed;

@@ -59,20 +59,21 @@ static const struct jw_found_file *owner_of(const struct jw_found *found, const 
 	return NULL;
 }
 
-static void name_file(const struct jw_found *found, struct jw_recorded_file *file)
+static void name_file(struct jw_recording *recording, const struct jw_found *found,
+					  struct jw_recorded_file *file)
 {
 	const struct jw_found_file *owner = owner_of(found, file->path);
 	char *path;
 
 	if (owner) {
-		file->package = mem_string(owner->package);
-		file->version = owner->version ? mem_string(owner->version) : NULL;
+		file->package = arena_string(recording, owner->package);
+		file->version = arena_string(recording, owner->version);
 	}
-	path = owner ? mem_string(installed_name(owner->path)) : portable(file->path);
+	path = owner ? arena_string(recording, installed_name(owner->path))
+				 : arena_keep(recording, portable(file->path));
 	for (char *c = path; owner && *c; c++) /* in the form for other systems, too */
 		if (os_is_separator(*c))
 			*c = '/';
-	mem_free(file->path);
 	file->path = path;
 }
 
@@ -87,7 +88,7 @@ void jw_recording_name_files(struct jw_recording *recording, const struct jw_fou
 	for (size_t i = 0; i < recording->file_count; i++) {
 		struct jw_recorded_file *file = &recording->files[i];
 
-		name_file(given && owner_of(given, file->path) ? given : found, file);
+		name_file(recording, given && owner_of(given, file->path) ? given : found, file);
 	}
 	jw_result_free(found);
 }

@@ -4,9 +4,9 @@
 
 #include <jitwarm/recording.h>
 
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/json_table.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cache/key.h"
 #include "driver/ptxas.h"
@@ -172,36 +172,16 @@ int jw_recording_write(struct jw_error *err, const char *path, const struct jw_r
 	return result;
 }
 
-void jw_recording_free(struct jw_recording *recording)
-{
-	if (!recording)
-		return;
-	for (size_t i = 0; i < recording->file_count; i++)
-		json_forget(&file_table, &recording->files[i]);
-	for (size_t i = 0; i < recording->module_count; i++) {
-		mem_free(recording->modules[i].options);
-		mem_free(recording->modules[i].producer);
-	}
-	for (size_t i = 0; i < recording->text_count; i++)
-		mem_free(recording->texts[i].zstd);
-	mem_free(recording->texts);
-	mem_free(recording->path);
-	mem_free(recording->files);
-	mem_free(recording->modules);
-	mem_free(recording->command);
-	mem_free(recording);
-}
-
 static int wrong(struct jw_error *err, const char *what, size_t at)
 {
 	return error_set(err, JW_ERR_FORMAT, "%s %zu is malformed", what, at);
 }
 
 /* Reads a row of a list. */
-static int take_row(struct jw_error *err, const cJSON *object, const struct json_table *table,
-					const char *what, size_t at, void *values)
+static int take_row(struct jw_error *err, void *owner, const cJSON *object,
+					const struct json_table *table, const char *what, size_t at, void *values)
 {
-	if (!json_take(NULL, object, table, values))
+	if (!json_take(NULL, owner, object, table, values))
 		return 0;
 	return wrong(err, what, at);
 }
@@ -230,10 +210,10 @@ static bool leads_to_one_file(const char *path)
 	return !strpbrk(path, "*?[");
 }
 
-static int read_recorded_file(struct jw_error *err, const cJSON *object, size_t at,
+static int read_recorded_file(struct jw_error *err, void *owner, const cJSON *object, size_t at,
 							  struct jw_recorded_file *file)
 {
-	if (take_row(err, object, &file_table, "file", at, file))
+	if (take_row(err, owner, object, &file_table, "file", at, file))
 		return -1;
 	if (!file->path)
 		return wrong(err, "file", at);
@@ -298,12 +278,12 @@ static int read_with_text(struct jw_error *err, const cJSON *object, const char 
 }
 
 static int read_module(struct jw_error *err, const cJSON *object, const char *what, size_t at,
-					   bool in_file, const struct jw_recording *recording,
+					   bool in_file, struct jw_recording *recording,
 					   struct jw_recorded_module *module)
 {
 	const double seconds = json_number(object, "seconds", 0);
 
-	if (take_row(err, object, in_file ? &owned_module : &other_module, what, at, module))
+	if (take_row(err, recording, object, in_file ? &owned_module : &other_module, what, at, module))
 		return -1;
 	module->file = JW_RECORDED_NO_FILE;
 	module->text = 0;
@@ -314,7 +294,7 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 		return wrong(err, what, at);
 	module->seconds = seconds >= 0 && seconds <= RECORDING_MAX_SECONDS ? seconds : 0;
 	if (!module->options)
-		module->options = mem_string("");
+		module->options = arena_string(recording, "");
 	if (strlen(module->options) > CACHE_KEY_MAX_OPTIONS)
 		return wrong(err, what, at);
 	return cJSON_GetObjectItemCaseSensitive(object, "text")
@@ -353,14 +333,14 @@ static int read_files(struct jw_error *err, const cJSON *array, struct jw_record
 
 	if (count > RECORDING_MAX_FILES)
 		return error_set(err, JW_ERR_LIMIT, "more than %d files", RECORDING_MAX_FILES);
-	recording->files = mem_array(count, sizeof *recording->files);
+	recording->files = arena_array(recording, count, sizeof *recording->files);
 	cJSON_ArrayForEach(item, array)
 	{
 		struct jw_recorded_file *file = &recording->files[recording->file_count];
 
 		if (recording->file_count == count)
 			break;
-		if (read_recorded_file(err, item, recording->file_count++, file))
+		if (read_recorded_file(err, recording, item, recording->file_count++, file))
 			return -1;
 	}
 	return 0;
@@ -373,14 +353,14 @@ static int read_texts(struct jw_error *err, const cJSON *array, struct jw_record
 
 	if (count > RECORDING_MAX_MODULES)
 		return error_set(err, JW_ERR_LIMIT, "more than %d PTX sources", RECORDING_MAX_MODULES);
-	recording->texts = mem_array(count, sizeof *recording->texts);
+	recording->texts = arena_array(recording, count, sizeof *recording->texts);
 	cJSON_ArrayForEach(item, array)
 	{
 		struct jw_recorded_text *text = &recording->texts[recording->text_count];
 
 		if (recording->text_count == count)
 			break;
-		if (take_row(err, item, &text_table, "text", recording->text_count++, text))
+		if (take_row(err, recording, item, &text_table, "text", recording->text_count++, text))
 			return -1;
 		/* A frame that is longer than necessary would be read again for each module. */
 		if (!text->zstd || text->size_bytes > RECORDING_MAX_UNPACKED ||
@@ -418,7 +398,7 @@ static int read_modules(struct jw_error *err, const cJSON *document, struct jw_r
 
 	if (count > RECORDING_MAX_MODULES)
 		return error_set(err, JW_ERR_LIMIT, "more than %d modules", RECORDING_MAX_MODULES);
-	recording->modules = mem_array(count, sizeof *recording->modules);
+	recording->modules = arena_array(recording, count, sizeof *recording->modules);
 	if (cJSON_IsArray(found) && read_list(err, found, "module", true, count_of(found), recording))
 		return -1;
 	if (cJSON_IsArray(others) && read_list(err, others, "not_in_files", false, count, recording))
@@ -443,7 +423,7 @@ static int read_recording_document(struct jw_error *err, const cJSON *document,
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "another version of jitwarm made it (%.60s), and this version reads %s",
 						 schema, RECORDING_SCHEMA);
-	recording->command = mem_string(json_text(document, "command", ""));
+	recording->command = arena_string(recording, json_text(document, "command", ""));
 	if (read_recorded_driver(err, cJSON_GetObjectItemCaseSensitive(document, "driver"),
 							 recording) ||
 		read_files(err, cJSON_GetObjectItemCaseSensitive(document, "files"), recording) ||
@@ -455,13 +435,13 @@ static int read_recording_document(struct jw_error *err, const cJSON *document,
 int jw_recording_parse(struct jw_error *err, const char *text, size_t size,
 					   struct jw_recording **ret_recording)
 {
-	struct jw_recording *recording = mem_alloc(sizeof *recording);
+	struct jw_recording *recording = arena_open(sizeof *recording);
 	cJSON *document = json_parse(err, text, size);
 	int result = document ? read_recording_document(err, document, recording) : -1;
 
 	cJSON_Delete(document);
 	if (result)
-		jw_recording_free(recording);
+		jw_result_free(recording);
 	else
 		*ret_recording = recording;
 	return result;
@@ -475,7 +455,7 @@ int jw_recording_read(struct jw_error *err, const char *path, struct jw_recordin
 	if (!result && jw_recording_parse(err, buf_text(&text), text.size, ret_recording))
 		result = error_prefix(err, "%s", path);
 	if (!result)
-		(*ret_recording)->path = mem_string(path);
+		(*ret_recording)->path = arena_string(*ret_recording, path);
 	buf_free(&text);
 	return result;
 }

@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 	};
 	struct jw_run_state *run = NULL;
 	struct jw_error err = {0};
-	char *changes = NULL;
+	const char *changes = NULL;
 	int failed = 0;
 
 	if (argc < 3)
@@ -146,7 +146,6 @@ int main(int argc, char **argv)
 		(void)fputs("progress of nothing\n", stderr);
 		failed = 1;
 	}
-	jw_text_free(changes);
-	jw_run_state_free(run);
+	jw_result_free(run);
 	return failed;
 }

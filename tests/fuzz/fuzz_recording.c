@@ -34,11 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(again->module_count == recording->module_count);
 		MUST(again->file_count == recording->file_count);
 		MUST(again->text_count == recording->text_count);
-		jw_recording_free(again);
+		jw_result_free(again);
 	}
 	buf_free(&text);
 	buf_free(&payload);
 	buf_free(&key);
-	jw_recording_free(recording);
+	jw_result_free(recording);
 	return 0;
 }

@@ -208,14 +208,13 @@ static inline bool has_changed(void)
 	const struct jw_run_key key = {
 		.names = names, .name_count = 1, .cache_dir = jw_machine.cache.path};
 	struct jw_run_state *now = NULL;
-	char *changes = NULL;
+	const char *changes = NULL;
 	bool changed;
 
 	OK(jw_run_compare(why, &key, &now, &changes));
 	changed = strstr(changes, "packages") != NULL;
 	OK(jw_run_remember(why, now));
-	jw_run_state_free(now);
-	jw_text_free(changes);
+	jw_result_free(now);
 	return changed;
 }
 

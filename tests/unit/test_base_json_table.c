@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/json_table.h"
 
@@ -192,10 +193,11 @@ static void takes(const char *text, const char *failure)
 {
 	cJSON *document = json_parse(NULL, text, strlen(text));
 	struct kept kept = {0};
+	void *owner = arena_open(1);
 	char *again;
 
 	assert_non_null(document);
-	assert_int_equal(json_take(why, document, &kept_table, &kept), failure ? -1 : 0);
+	assert_int_equal(json_take(why, owner, document, &kept_table, &kept), failure ? -1 : 0);
 	if (failure) {
 		assert_string_equal(why->message, failure);
 	} else {
@@ -203,8 +205,7 @@ static void takes(const char *text, const char *failure)
 		assert_string_equal(again, text);
 		cJSON_free(again);
 	}
-	json_forget(&kept_table, &kept);
-	assert_null(kept.text);
+	jw_result_free(owner);
 	cJSON_Delete(document);
 }
 
@@ -242,7 +243,7 @@ TEST(what_does_not_fit_stays_zero)
 	cJSON *document = json_parse(NULL, text, strlen(text));
 	struct kept kept = {0};
 
-	OK(json_take(why, document, &kept_table, &kept));
+	OK(json_take(why, NULL, document, &kept_table, &kept));
 	assert_string_equal(kept.path, "");
 	assert_int_equal(kept.below, 0);
 	assert_int_equal(kept.far_below, 0);

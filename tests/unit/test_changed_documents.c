@@ -58,7 +58,7 @@ static int reads_recording(struct jw_error *err, const char *data, size_t size, 
 						 : 0;
 	}
 	OK(recording_format(why, recording, facts));
-	jw_recording_free(recording);
+	jw_result_free(recording);
 	buf_free(&text);
 	buf_free(&key);
 	return result;

@@ -163,14 +163,13 @@ static bool has_changed(const char *const *names, size_t count, const char *cach
 {
 	const struct jw_run_key key = {names, count, cache, recording};
 	struct jw_run_state *now = NULL;
-	char *changes = NULL;
+	const char *changes = NULL;
 
 	OK(jw_run_compare(why, &key, &now, &changes));
 	TEXT_COPY(said, changes);
-	jw_text_free(changes);
 	if (*said)
 		OK(jw_run_remember(why, now));
-	jw_run_state_free(now);
+	jw_result_free(now);
 	return *said;
 }
 

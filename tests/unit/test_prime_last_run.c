@@ -42,15 +42,14 @@ static bool has_changed(const char *package)
 	const struct jw_run_key key = {
 		.names = &package, .name_count = package ? 1 : 0, .cache_dir = named_cache};
 	struct jw_run_state *now = NULL;
-	char *changes = NULL;
+	const char *changes = NULL;
 	bool changed;
 
 	OK(jw_run_compare(why, &key, &now, &changes));
 	changed = *changes != '\0';
 	TEXT_COPY(said, changes);
 	OK(jw_run_remember(why, now));
-	jw_run_state_free(now);
-	jw_text_free(changes);
+	jw_result_free(now);
 	return changed;
 }
 
@@ -253,13 +252,12 @@ CASE(each_cache_has_its_run)
 	for (int i = 0; i < 6; i++) {
 		const struct jw_run_key key = {.cache_dir = caches[i % 3]};
 		struct jw_run_state *now = NULL;
-		char *changes = NULL;
+		const char *changes = NULL;
 
 		OK(jw_run_compare(why, &key, &now, &changes));
 		assert_string_equal(changes, i < 3 ? "first run" : "");
 		OK(jw_run_remember(why, now));
-		jw_run_state_free(now);
-		jw_text_free(changes);
+		jw_result_free(now);
 	}
 	mem_free(caches[1]);
 	mem_free(caches[2]);

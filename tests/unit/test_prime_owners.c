@@ -2,6 +2,7 @@
  * reported. */
 #include "gates_posix.h"
 
+#include "base/arena.h"
 #include "index_bytes.h"
 #include "inserting.h"
 #include "prime/record_entries.h"
@@ -58,15 +59,16 @@ static void warm_from(size_t count, bool cancelled, struct jw_record_result *ret
 	struct jw_system system = {.cache = {.path = dir, .limit_bytes = 1 << 30}};
 	struct jw_recording recording = {.modules = mem_array(count, sizeof *recording.modules),
 									 .module_count = count};
-	const struct jw_record_options options = {.cancel = {ret_result, cancelled ? is_added : NULL}};
+	struct jw_record_result *result = arena_open(sizeof *result);
+	const struct jw_record_options options = {.cancel = {result, cancelled ? is_added : NULL}};
 	struct recorder recorder = {.system = &system,
 								.options = &options,
-								.result = ret_result,
+								.result = result,
 								.cache_dir = os_join(folder, "made"),
 								.entries = mem_array(count, sizeof *recorder.entries)};
 
 	start_anew();
-	*ret_result = (struct jw_record_result){.recording = &recording};
+	result->recording = &recording;
 	for (size_t i = 0; i < count; i++) {
 		struct entries_entry entry;
 		char *path;
@@ -85,7 +87,9 @@ static void warm_from(size_t count, bool cancelled, struct jw_record_result *ret
 	mem_free(recording.modules);
 	mem_free(recorder.entries);
 	mem_free(recorder.cache_dir);
+	*ret_result = *result;
 	ret_result->recording = NULL;
+	jw_result_free(result);
 }
 
 TEST(all_modules_are_added)

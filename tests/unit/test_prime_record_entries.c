@@ -1,6 +1,7 @@
 /* The recorder lists a command's modules in the order in which their entries were written. */
 #include "inserting.h"
 
+#include "base/arena.h"
 #include "prime/record_entries.h"
 
 static void write_time(unsigned n, int64_t second)
@@ -25,8 +26,9 @@ TEST(modules_have_the_order_in_which_they_were_written)
 	fill(1, 3);
 	for (unsigned i = 0; i < 3; i++)
 		write_time(order[i], 1000000000 + i);
-	recorder.result = mem_alloc(sizeof *recorder.result);
-	recorder.result->recording = recording = mem_alloc(sizeof *recording);
+	recorder.result = arena_open(sizeof *recorder.result);
+	recorder.result->recording = recording = arena_open(sizeof *recording);
+	arena_join(recorder.result, recording);
 	OK(record_read_entries(why, &recorder));
 	assert_int_equal(recording->module_count, 3);
 	for (unsigned i = 0; i < 3; i++) {
@@ -34,7 +36,7 @@ TEST(modules_have_the_order_in_which_they_were_written)
 		assert_int_equal(recorder.entries[i].written_ns, (1000000000 + i) * INT64_C(1000000000));
 	}
 	mem_free(recorder.entries);
-	jw_record_result_free(recorder.result);
+	jw_result_free(recorder.result);
 }
 
 RUN_TESTS(make_folder, remove_folder)

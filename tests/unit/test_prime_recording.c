@@ -1,6 +1,7 @@
 /* Recordings are written, read back, refused, and used to narrow a plan. */
 #include "small_modules.h"
 
+#include "base/arena.h"
 #include "os/env.h"
 
 #include "prime/recorded_plan.h"
@@ -51,7 +52,7 @@ TEST(written_text_is_read_back)
 	OK(recording_format(why, recording, &again));
 	assert_string_equal(buf_text(&again), text);
 	buf_free(&again);
-	jw_recording_free(recording);
+	jw_result_free(recording);
 }
 
 /* ---- texts */
@@ -116,7 +117,7 @@ TEST(texts_are_read_back)
 	buf_free(&key);
 	buf_free(&payload);
 	buf_free(&again);
-	jw_recording_free(recording);
+	jw_result_free(recording);
 	mem_free(text);
 }
 
@@ -327,7 +328,7 @@ TEST(texts_are_planned_for_the_gpus_that_they_fit)
 		plan_free(plan);
 	}
 	buf_free(&data);
-	jw_recording_free(recording);
+	jw_result_free(recording);
 	mem_free(document);
 	mem_free(path);
 }
@@ -342,13 +343,14 @@ TEST(paths_are_portable_below_the_home)
 	OK(os_env_set(why, "HOME", home));
 	OK(os_env_set(why, "USERPROFILE", home));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_recorded_file file = {.path = os_join(folder, cases[i][0])};
-		struct jw_recording recording = {.files = &file, .file_count = 1};
-		char *whole = mem_string(file.path);
+		char *whole = os_join(folder, cases[i][0]);
+		struct jw_recorded_file file = {.path = whole};
+		struct jw_recording *recording = arena_open(sizeof *recording);
 
-		jw_recording_name_files(&recording, NULL);
+		*recording = (struct jw_recording){.files = &file, .file_count = 1};
+		jw_recording_name_files(recording, NULL);
 		assert_string_equal(file.path, cases[i][1] ? cases[i][1] : whole);
-		mem_free(file.path);
+		jw_result_free(recording);
 		mem_free(whole);
 	}
 	mem_free(home);

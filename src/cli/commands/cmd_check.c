@@ -497,7 +497,7 @@ static int check_run(struct jw_error *err, struct cli *cli)
 done:
 	jw_result_free(result);
 	found_files_free(&files);
-	jw_recording_free(recording);
+	jw_result_free(recording);
 	return failed;
 }
 

@@ -36,7 +36,7 @@
 struct unattended {
 	struct jw_run_state *state; /* NULL without --if-changed */
 	const char *log;            /* of --json-log; NULL: none */
-	char *changes;
+	const char *changes;
 	bool skip; /* nothing has changed: skip the run */
 	int64_t time_s;
 	uint64_t began_ns;
@@ -769,8 +769,7 @@ static int unattended_end(struct jw_error *err, struct cli *cli, struct unattend
 		jw_text_free(own);
 		cJSON_free(line);
 	}
-	jw_run_state_free(run->state);
-	jw_text_free(run->changes);
+	jw_result_free(run->state);
 	return result;
 }
 
@@ -1441,7 +1440,7 @@ done:
 	found_files_free(&priming.files);
 	mem_free(priming.nvrtc.words);
 	mem_free(priming.nvrtc.text);
-	jw_recording_free(priming.recording);
+	jw_result_free(priming.recording);
 	return unattended_end(err, cli, unattended);
 }
 

@@ -412,7 +412,7 @@ static int run_and_report(struct jw_error *err, struct cli *cli,
 	cli->status_of_command = result->exit_status != 0;
 	if (result->exit_status)
 		cli->status = (enum exit_status)result->exit_status;
-	jw_record_result_free(result);
+	jw_result_free(result);
 	return 0;
 }
 
