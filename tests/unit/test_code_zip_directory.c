@@ -44,6 +44,21 @@ TEST(a_directory_without_bounds_is_refused)
 	assert_int_equal(munmap(data, size), 0);
 }
 
+TEST(a_name_that_leads_out_of_the_wheel_is_not_safe)
+{
+	static const char *const safe[] = {"a", "a/b.so", "a..b/..c/d..", ".a/b", "a/...", "a/"};
+	static const char *const unsafe[] = {"",     "/a",   "a//b",       ".",     "..",
+										 "../a", "a/..", "a/../../b",  "a/./b", "a\\b",
+										 "c:a",  "c:/a", "\\\\host\\a"};
+
+	for (size_t i = 0; i < sizeof safe / sizeof *safe; i++)
+		assert_true(zip_name_is_safe(safe[i], strlen(safe[i])));
+	for (size_t i = 0; i < sizeof unsafe / sizeof *unsafe; i++)
+		if (zip_name_is_safe(unsafe[i], strlen(unsafe[i])))
+			fail_msg("“%s” passes", unsafe[i]);
+	assert_false(zip_name_is_safe("a\0b", 3));
+}
+
 enum { CONTENT = 3 << 20 };
 
 /* Deflates in at least two blocks: the first half ends at a byte, *ret_half. */
