@@ -13,7 +13,7 @@ snapshots= differs=
 [[ $EUID == 0 ]] || differs+=" ACCOUNT"
 [[ $JITWARM != *.exe ]] || differs+=" WINDOWS"
 [[ -z ${JITWARM_SANITIZED-} ]] || differs+=" SANITIZERS"
-if [[ -z ${JITWARM_CASES-}${JITWARM_REAL_DRIVER-} && $JITWARM != *.exe && (${SNAPSHOT-compare} == compare || (${SNAPSHOT-} == accept && -z $differs)) ]]; then
+if [[ -z ${JITWARM_CASES-}${JITWARM_REAL_DRIVER-} && (${SNAPSHOT-compare} == compare || (${SNAPSHOT-} == accept && -z $differs)) ]]; then
 	snapshots=$here/snapshots
 	[[ ${TMPDIR-} == /var/tmp ]] || unset TMPDIR # CMakeLists.txt sets that for cases that need a folder that stays; other folders are named in outputs
 fi

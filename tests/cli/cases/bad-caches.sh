@@ -23,7 +23,7 @@ mkdir "$work/git" && printf 'DIRC\0\0\0\2\0\0\0\0 and more' >"$work/git/index"
 cp "$work/git/index" "$work/before"
 for command in "prime $sample" "cache verify --repair" "cache clear --yes" "cache prune --older-than 1d --apply" doctor; do
 	# shellcheck disable=SC2086
-	CUDA_CACHE_PATH=$work/git snapshot run '0|1|2|3' $command
+	CUDA_CACHE_PATH=$work/git differs_for WINDOWS snapshot run '0|1|2|3' $command
 	cmp -s "$work/git/index" "$work/before" || fail "$command: another program's index was changed"
 	[[ $(ls "$work/git") == index ]] || fail "$command made files beside it"
 done
@@ -61,7 +61,7 @@ elif mkdir "$work/small" && mount -t tmpfs -o size=96k,mode=700 none "$work/smal
 	json 'd["damaged"] == 0 and d["next_insert"] == "adds"'
 	mount -o remount,ro "$work/small"
 	find "$work/small" | sort >"$work/before"
-	CUDA_CACHE_PATH=$work/small snapshot run 2 prime "$sample"
+	CUDA_CACHE_PATH=$work/small differs_for WINDOWS snapshot run 2 prime "$sample"
 	err_has "$work/small"
 	find "$work/small" | sort | cmp -s - "$work/before" || fail "something was written"
 	umount "$work/small"

@@ -45,12 +45,12 @@ rmdir "$inventory"
 
 # The driver is too old for the PTX: nothing can be compiled in advance.
 sed 's/version 7.0/version 8.4/' lib/a.ptx >lib/new.ptx
-snapshot run 2 check --target sm_86 --driver 535.309.01 --json lib/new.ptx
+differs_for WINDOWS snapshot run 2 check --target sm_86 --driver 535.309.01 --json lib/new.ptx
 json 'd["modules"] == 0 and d["cannot"] == 1'
 run 1 check --target sm_86 --driver 550.163.01 --json lib/new.ptx
 json 'd["modules"] == 1 and d["cannot"] == 0'
 # Without a driver's stamp, check cannot call anything warm.
-snapshot run 2 check --target sm_86 --driver 12.4 --json lib/a.ptx
+differs_for WINDOWS snapshot run 2 check --target sm_86 --driver 12.4 --json lib/a.ptx
 json 'not d["names_known"] and d["cold"] == 1'
 err_has "cannot tell which modules are warm: name the driver with its full version (--driver 550.163.01)"
 # It cannot call anything cold either: it predicts no minutes, and names no cold file.
@@ -167,7 +167,7 @@ done
 # The record of the GPUs names the driver's library. If that file is gone, the driver is asked for the GPUs again.
 with_simdriver sm_86
 run "0|2" status --json
-snapshot run "0|2" status --json
+differs_for WINDOWS snapshot run "0|2" status --json
 json 'd["remembered"]'
 sed -i 's|"library":"[^"]*"|"library":"'"$(is_wine && echo Z:)$work/absent"'/libcuda.so.1"|' "$work/state/state.json"
 run 1 check --json lib/a.ptx

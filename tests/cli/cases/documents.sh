@@ -1,5 +1,5 @@
 # Prints the kinds of documents that no other case prints, so that they are validated like all others (tests/documents).
-differs_for SANITIZERS snapshot run 0 --version --json
+differs_for WINDOWS differs_for SANITIZERS snapshot run 0 --version --json
 snapshot run 64 help nosuch --json
 snapshot run 0 help prime --json
 snapshot run 0 completion bash --json

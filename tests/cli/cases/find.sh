@@ -28,14 +28,14 @@ row envs/torch 'c["kind"] == "conda" and c["cold"] == 1 and c["warm"] == 0 and c
 row tree/conda 'c["images"] == 0 and c["cold"] == 0'
 run 1 find "$tree" "$tree/conda" --json
 json 'len(d["places"]) == 3'
-snapshot run 1 find "$tree"
+differs_for WINDOWS snapshot run 1 find "$tree"
 next=$(sed -n 's/^Next    jitwarm //p' "$out")
 [[ $next == "prime --environment "* ]] || fail "no command: $next"
 if ! is_wine; then
 	eval "run 0 $next"
 	run 1 find "$tree" --json
 	row a/b/venv 'c["cold"] == 0 and c["warm"] > 1'
-	snapshot run 1 find "$tree"
+	differs_for WINDOWS snapshot run 1 find "$tree"
 fi
 # Without a result, find names the places that it has searched.
 empty_environment "$work/none/venv"
@@ -54,25 +54,25 @@ json 'len(d["places"]) == 2'
 
 # find also searches the folders below an installation, as in “jitwarm find /” on a machine with /usr/bin/python3.
 empty_environment "$work/marks/own/later/venv"
-snapshot run '0|1' find --json "$work/marks/own"
+differs_for WINDOWS snapshot run '0|1' find --json "$work/marks/own"
 row own/later/venv 'c["kind"] == "venv"'
 row marks/own 'c["kind"] == "Python"'
 rm -r "$work/marks/own/later"
 
 # The option names one environment, under both of its names; no other place is listed.
 for option in --environment --env; do
-	snapshot run '0|1' find --json $option "$tree/a/b/venv"
+	differs_for WINDOWS snapshot run '0|1' find --json $option "$tree/a/b/venv"
 	row a/b/venv 'c["kind"] == "venv"'
 	json 'len(d["places"]) == 1'
 done
 snapshot run 64 find --env "$tree/a" "$tree/b"
-snapshot run '0|1' check --env "$tree/a/b/venv"
+differs_for WINDOWS snapshot run '0|1' check --env "$tree/a/b/venv"
 
 # A folder without an environment is itself a place; a missing folder is a failure.
 ptx "$work/loose/x/k.ptx" loose
 run 1 find "$work/loose" --json
 row loose 'c["kind"] == "folder" and c["cold"] == 1 and not c["environment"]'
-snapshot run "0|1" find --json "$sample"
+differs_for WINDOWS snapshot run "0|1" find --json "$sample"
 json '[p["kind"] for p in d["places"]] == ["file"]'
 run 1 find "$work/loose/" --json
 json 'd["places"][0]["cold"] == 1'

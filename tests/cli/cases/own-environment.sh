@@ -19,7 +19,7 @@ done
 program_path=$work/path/$bin
 is_wine || program_path+=:$PATH # Wine has its own PATH
 
-snapshot run 0 scan
+differs_for WINDOWS snapshot run 0 scan
 out_has "of_path.ptx"
 installed_in "$work/own"
 run 0 scan
@@ -44,5 +44,5 @@ rm "$work/own/pyvenv.cfg"
 run 0 scan
 out_has "of_path.ptx"
 mkdir "$work/own/conda-meta"
-snapshot run 0 scan
+differs_for WINDOWS snapshot run 0 scan
 out_has "of_own.ptx"

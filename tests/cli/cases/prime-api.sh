@@ -6,6 +6,7 @@ export JITWARM_STORE=1
 program=${JITWARM##* } suffix=
 is_wine && suffix=.exe
 JITWARM="${JITWARM% *} $build/tests/cli/prime-api$suffix"
+differs_for WINDOWS # whose program has another name
 # primes RESULT OPTION…: the program's result
 primes() {
 	local wanted=$1

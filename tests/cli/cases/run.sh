@@ -16,7 +16,7 @@ err_has "cannot be started"
 echo 'print("hello")' >train.py
 snapshot run "126|127" run train.py
 err_has "train.py: a Python script: “jitwarm run -- python3 train.py” starts it"
-snapshot run 0 run --json -- "${shell[@]}" 'echo hello'
+differs_for WINDOWS snapshot run 0 run --json -- "${shell[@]}" 'echo hello'
 json 'd["schema"] == "jitwarm.command/1" and d["modules"] == d["not_in_files"] == 0 and d["files"] == [] and d["live"] and d["compile_seconds"] == 0'
 err_has hello
 err_has "compiled nothing into its cache"
@@ -46,7 +46,7 @@ fi
 # This branch's drivers keep 256 MiB by default, so run raises the limit; a limit that the user has set stays.
 limit() { is_wine && echo 'echo limit %CUDA_CACHE_MAXSIZE%.' || echo 'echo limit $CUDA_CACHE_MAXSIZE.'; }
 unset CUDA_CACHE_MAXSIZE
-snapshot run 0 run -- "${shell[@]}" "$(limit)"
+differs_for WINDOWS snapshot run 0 run -- "${shell[@]}" "$(limit)"
 out_has "limit 1073741824."
 export CUDA_CACHE_MAXSIZE=123456789
 run 0 run -- "${shell[@]}" "$(limit)"
@@ -122,10 +122,10 @@ if ! is_wine; then
 	snapshot run 3 run "$sample" -- env "${loading[@]:1}" sh -c 'sleep 1; exit 3'
 	rm "$work/libnvidia-ptxjitcompiler.so.1"
 fi
-snapshot run 3 run --json "$work/other.so" -- "${shell[@]}" 'exit 3'
+differs_for WINDOWS snapshot run 3 run --json "$work/other.so" -- "${shell[@]}" 'exit 3'
 json '[(f["target"], f["file"].endswith("other.so")) for f in d["failing"]] == [("sm_86", True)] and "compute_86" in d["failing"][0]["cure"]'
 # Not after success, not for files that run, and not if a signal asked the command to end
-snapshot run 0 run "$work/other.so" -- "${nothing[@]}"
+differs_for WINDOWS snapshot run 0 run "$work/other.so" -- "${nothing[@]}"
 err_lacks "do not run"
 run 3 run --json "$sample" -- "${shell[@]}" 'exit 3'
 json 'd["failing"] == []'
@@ -160,7 +160,7 @@ for name in a b c d e f g h i j; do
 	cp "$work/other.so" "$work/$name.so"
 	many+=("$work/$name.so")
 done
-snapshot run 3 run "${many[@]}" -- "${shell[@]}" 'exit 3'
+differs_for WINDOWS snapshot run 3 run "${many[@]}" -- "${shell[@]}" 'exit 3'
 err_has "failed (status 3), and 10 of its files do not run on this GPU and driver:"
 [[ $(grep -c "no kernel image" "$err") == 8 ]] || fail "not eight files"
 err_has "  and 2 more files"

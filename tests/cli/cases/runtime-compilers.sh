@@ -33,7 +33,7 @@ compilers 2 -- 'c == []'
 run "0|1" doctor --no-probe
 out_lacks "CUDA 12.4"
 # For another GPU, these compilers are too old.
-snapshot compilers 2 --target sm_120 --driver 570.26 -- "c == [\"NVRTC 12.4 does not know sm_120: programs that compile with it fail\"]"
+differs_for WINDOWS snapshot compilers 2 --target sm_120 --driver 570.26 -- "c == [\"NVRTC 12.4 does not know sm_120: programs that compile with it fail\"]"
 # They are reported also beside a GPU that they know.
 compilers 2 --target sm_86,sm_120 --driver 570.26 -- "c == [\"NVRTC 12.4 does not know sm_120: programs that compile with it fail\"]"
 
@@ -48,7 +48,7 @@ compilers 2 -- "sorted(c) == sorted([\"NVRTC 12.8 writes PTX 8.7, $reads\", \"NV
 snapshot run 2 check
 out_has "NVRTC 12.8 writes PTX 8.7, $reads (nvidia-cuda-nvrtc-cu12 12.8.93)"
 [[ $(grep -c NVRTC "$out") == 1 ]] || fail "more than one line"
-snapshot run 1 doctor --no-probe --json
+differs_for WINDOWS snapshot run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install driver 580 (CUDA 13.0) or a newer one, or nvJitLink of CUDA 12.4"]'
 compilers 2 --target sm_86 --driver 580.65 -- 'c == []'
 
@@ -86,7 +86,7 @@ newer="NVRTC 99.1 writes newer PTX than driver $driver reads (8.4): programs fai
 snapshot compilers 2 -- "c == [\"$newer\"]"
 snapshot run 2 check
 out_has "$newer (nvidia-cuda-nvrtc 99.1.37)"
-snapshot run 1 doctor --no-probe
+differs_for WINDOWS snapshot run 1 doctor --no-probe
 out_has "$newer"
 compilers 2 --target sm_86 --driver 99.1 -- 'c == []'
 
@@ -103,7 +103,7 @@ for driver_13 in 550.163.01 580.65; do
 done
 compilers 2 --target sm_75 --driver 580.65 -- 'c == []'
 with_simdriver sm_61
-snapshot run 1 doctor --no-probe --json
+differs_for WINDOWS snapshot run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install NVRTC of CUDA 12.9 or an older one"]'
 with_simdriver sm_86
 export VIRTUAL_ENV=$work/env
@@ -131,7 +131,7 @@ cp "$site/cupy/_core.so" "$work/nvrtc.so"
 (cd "$work" && mkdir wheel && mv nvrtc.so wheel && python3 -m zipfile -c "$work/cupy-1.0-py3-none-any.whl" wheel)
 compilers 1 "$work/cupy-1.0-py3-none-any.whl" -- "c == [\"NVRTC 12.8 writes PTX 8.7, $reads\"]"
 compilers 1 plain -- 'c == []'
-snapshot run "0|1" doctor --no-probe plain
+differs_for WINDOWS snapshot run "0|1" doctor --no-probe plain
 out_lacks NVRTC
 compilers 0 nvidia-cuda-nvrtc-cu12 -- "c == [\"NVRTC 12.8 writes PTX 8.7, $reads\"]"
 # Any of a package's files may name it, and what no program loads counts in no version and place
@@ -159,7 +159,7 @@ ptx() { printf '.version 7.0\n.target %s\n.address_size 64\n.visible .entry %s()
 ptx jitlink sm_70 >"$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"
 ptx newer sm_90 >"$site/numba_cuda/tests/newer.ptx"
 ptx used sm_70 >"$site/numba_cuda/tests_of/used.ptx"
-snapshot run 1 check --json
+differs_for WINDOWS snapshot run 1 check --json
 snapshot run 1 check --explain
 run 1 check --json --all
 json 'd["cold"] == 2 and not d["failing"] and d["part"].endswith("newer.ptx: no code for sm_86; the package runs without it")'
@@ -179,7 +179,7 @@ for of in numba-cuda "" "$wheel"; do
 	run "1|2" prime -n --json --all ${of:+"$of"}
 	json 'd["cold"] == 2'
 done
-snapshot run 1 check --json --all "$wheel"
+differs_for WINDOWS snapshot run 1 check --json --all "$wheel"
 json 'd["cold"] == 2 and not d["failing"] and d["part"].endswith("newer.ptx: no code for sm_86; the package runs without it")'
 named=$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx
 run 1 prime -n --json "$named"

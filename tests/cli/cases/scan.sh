@@ -23,7 +23,7 @@ run 0 scan --target sm_86 --driver 12.4 --json frame
 json 'len(d["files"]) == 1 and posix(d["files"][0]["path"]).endswith("frame/kernel.ptx")'
 json 'd["files"][0]["verdicts"]["sm_86"]["jit"] == 1'
 err_has "outside of"
-differs_for SANITIZERS snapshot run 0 scan --json frame
+differs_for WINDOWS differs_for SANITIZERS snapshot run 0 scan --json frame
 json 'd["files"][0]["verdicts"].keys() <= {"sm_86"}'
 run 0 scan --target sm_86 --driver 12.4
 err_has "looking into the virtual environment"
@@ -64,7 +64,7 @@ out_has "sm_86 (RTX 30), all together: up to 9 modules ("
 printf '.version 8.4\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n' >new.ptx
 snapshot run 2 scan --target rtx20,rtx30,rtx40,rtx50 --driver 520 new.ptx
 out_lacks "sm_120"
-differs_for SANITIZERS snapshot run 2 scan --json --target rtx30,rtx50 --driver 550 "$sample"
+differs_for WINDOWS differs_for SANITIZERS snapshot run 2 scan --json --target rtx30,rtx50 --driver 550 "$sample"
 json '[total["target"] for total in d["totals"]] == ["sm_86"] and d["totals"][0]["modules"] == 8'
 # Every container is in one piece; the pieces' sums equal the maps' counts; a module is counted once.
 json 'sum(p["containers"] for f in d["files"] for p in f["pieces"]) == sum(f["containers"] for f in d["files"])'

@@ -50,7 +50,7 @@ for name in k2.ptx.zst UPPER.PTX libx.so.12; do
 	out_has "Changed: packages"
 done
 echo >"$work/lib/readme.txt"
-snapshot run 0 prime --if-changed --json "$work/lib"
+differs_for WINDOWS snapshot run 0 prime --if-changed --json "$work/lib"
 json 'd["skipped"]'
 # Leftovers of a killed run are removed even if nothing is compiled.
 mkdir -p "$JITWARM_STATE/runs/999999999-1" && : >"$JITWARM_STATE/runs/999999999-1.lock"
@@ -84,11 +84,11 @@ err_empty
 run 3 prime --if-changed --json-log "$work/log/a.jsonl" "$work/nosuch"
 [[ $(wc -l <"$work/log/a.jsonl") == 3 ]] || fail "the failure is not in the log"
 run 0 startup enable "$work/lib"
-snapshot run 0 startup status --json
+differs_for WINDOWS snapshot run 0 startup status --json
 json 'len(d["runs"]) == 5 and d["runs"][-1]["status"] == 3'
-snapshot run 0 startup status
+differs_for WINDOWS snapshot run 0 startup status
 out_has "changed: cache"
-snapshot run '3|64' prime --json-log "$work/lib/none/../../lib" "$work/lib"
+differs_for WINDOWS snapshot run '3|64' prime --json-log "$work/lib/none/../../lib" "$work/lib"
 
 # prime --tune also sets what the results need.
 # settings: prints the lasting settings, on Linux those in a file that the session and login shells load
@@ -118,14 +118,14 @@ is_wine || homes+=("$HOME") # under Wine that is this machine's, on which others
 every() { find "${homes[@]}" -type f -printf '%p %s %T@\n' | sort; }
 every >"$work/every"
 before=$(settings)
-snapshot run 0 uninstall -n
+differs_for WINDOWS snapshot run 0 uninstall -n
 out_has "Nothing was changed (--dry-run)"
 is_wine || out_has "to remove  $units/jitwarm.timer"
 out_has "except your keys"
 sed -nE 's/^(to remove |to restore|removed|restored|left) +//p' "$out" | sort >"$work/would"
 every | diff "$work/every" - || fail "uninstall -n has changed something"
 [[ $(settings) == "$before" ]] || fail "uninstall -n has changed settings"
-snapshot run 0 uninstall
+differs_for WINDOWS snapshot run 0 uninstall
 sed -nE 's/^(removed|restored|left) +//p' "$out" | sort | diff "$work/would" - || fail "uninstall -n has told something else"
 [[ -z $(settings) ]] || fail "settings are left: $(settings)"
 if ! is_wine; then

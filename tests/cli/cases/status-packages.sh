@@ -34,12 +34,12 @@ grep -qF '(sm_86, 8 GB)' "$out" || fail "the memory's size"
 out_lacks libcuda
 out_lacks nvcuda
 out_has " of 1 GiB, the driver's default"
-snapshot run "0|1|2" --explain
+differs_for WINDOWS snapshot run "0|1|2" --explain
 grep -qE '^ {8}.*(libcuda\.so|nvcuda\.dll)' "$out" || fail "no library"
 out_has "State   "
 (
 	with_simdriver sm_89,sm_90,sm_100,sm_103,sm_110
-	snapshot run "0|1|2" status
+	differs_for WINDOWS snapshot run "0|1|2" status
 	for memory in 89,\ 12 90,\ 80 100,\ 180 103,\ 288 110,\ 128; do out_has "(sm_$memory GB)"; done
 ) || exit 1
 
@@ -61,7 +61,7 @@ run 2 status -e "$work/env"
 
 # An unreadable part of the environment does not hide the rest.
 mkdir -p "$site/broken-1.0.dist-info/METADATA"
-snapshot run 3 status
+differs_for WINDOWS snapshot run 3 status
 out_has "GPU     "
 out_has "programs that compile: jitwarm find"
 err_has "METADATA: "
@@ -89,10 +89,10 @@ json 'd["environment"].endswith("env")'
 
 # One package was primed: it is warm, and no longer first.
 run 0 prime beta
-snapshot run 1 status
+differs_for WINDOWS snapshot run 1 status
 out_has "        beta 1.1: warm"
 out_has "        alpha 2.0: up to 1 module, "
-snapshot run 1 status --json
+differs_for WINDOWS snapshot run 1 status --json
 json '[p["name"] for p in d["packages"]] == ["alpha", "beta", "newer"]'
 json '[p["gpus"][0]["warm"] for p in d["packages"]] == [0, 2, 0]'
 snapshot run 0 prime alpha
@@ -115,7 +115,7 @@ fi
 # Each GPU has a line; code that runs as it is on both has one word.
 rm -r "$site/newer-0.9.dist-info"
 with_simdriver sm_86,sm_90
-snapshot run 1 status
+differs_for WINDOWS snapshot run 1 status
 out_has "        alpha 2.0"
 out_has "          sm_86 (RTX 30): warm, "
 out_has "          sm_90 (H100): up to 1 module, "

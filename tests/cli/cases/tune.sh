@@ -1,18 +1,18 @@
 # tune names the settings in force and their sources, sets them in each scope, and restores the former files to the byte.
-snapshot run 0 tune --json
+differs_for WINDOWS snapshot run 0 tune --json
 json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30 and d["changes"] == []'
 snapshot run 64 tune --apply --undo
 snapshot run 64 tune 4G
 # Only the file for all accounts is written.
-snapshot run 0 tune --scope system --max-size 4G
+differs_for WINDOWS snapshot run 0 tune --scope system --max-size 4G
 out_has "CUDA_CACHE_MAXSIZE=4294967296"
 out_lacks "CUDA_CACHE_PATH="
-snapshot run 0 tune --scope system --max-size 4G --path "$(native "$work/cache")"
+differs_for WINDOWS snapshot run 0 tune --scope system --max-size 4G --path "$(native "$work/cache")"
 out_has "CUDA_CACHE_PATH="
 snapshot run 64 tune --scope nowhere --apply
 snapshot run 64 tune --print nothing
 for form in sh bash zsh fish docker compose k8s slurm systemd conda; do
-	snapshot run 0 tune --print "$form" --max-size 2GiB --path "$(native "$work/cache")"
+	differs_for WINDOWS snapshot run 0 tune --print "$form" --max-size 2GiB --path "$(native "$work/cache")"
 	out_has 2147483648
 	out_has CUDA_CACHE_PATH
 done
@@ -31,7 +31,7 @@ is_wine || [[ $(cat "$out") == 'set "CUDA_CACHE_MAXSIZE=2147483648"' ]] || fail 
 (
 	with_simdriver sm_86
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n' && for i in $(seq 20000); do printf '.visible .entry k%d()\n{\n\tret;\n}\n' "$i"; done; } >"$work/large.ptx"
-	snapshot run 0 tune --max-size 1000 --json "$work/large.ptx"
+	differs_for WINDOWS snapshot run 0 tune --max-size 1000 --json "$work/large.ptx"
 	json 'd["present_bytes"] == 0 and any(str(max(d["predicted_bytes"], 2**20)) + " bytes) or more" in w for w in d["warnings"])'
 	run 0 prime --quiet "$work/large.ptx" "$sample"
 	snapshot run 0 tune --max-size 1000 --json "$work/large.ptx"

@@ -1,6 +1,6 @@
 # The words that people type first work, or the answer is the line to type.
 with_simdriver sm_86
-snapshot run 0 version
+differs_for WINDOWS snapshot run 0 version
 out_has "jitwarm "
 snapshot run 0 "/?"
 # jitwarm never guesses a command that removes something.
@@ -23,7 +23,7 @@ snapshot run 64 "a lib.so"
 snapshot run 64 check a lib.so
 # A file that cannot be read is not reported as nothing to compile.
 head -c 5000 "$sample" >cut.so
-snapshot run 3 prime cut.so
+differs_for WINDOWS snapshot run 3 prime cut.so
 err_has "cut.so: the file is cut off" && out_empty
 # Capital letters do not make another word.
 snapshot run 64 PRIME frame
@@ -53,7 +53,7 @@ startup start
 WORDS
 snapshot run 64 tune undo
 mkdir undo
-snapshot run "0|1|2" tune undo
+differs_for WINDOWS snapshot run "0|1|2" tune undo
 err_lacks "dashes"
 rmdir undo
 snapshot run 64 compiler fetch 12.4.1
@@ -137,7 +137,7 @@ snapshot run "0|1" -e "$work/active" status
 err_lacks "is used"
 for option in "-e $work/active" "--env=$(native "$work/active")" "--environment $work/active" "-e$(native "$work/active")"; do
 	# shellcheck disable=SC2086
-	snapshot run 1 $option
+	differs_for WINDOWS snapshot run 1 $option
 	out_has "frame 2.0"
 done
 snapshot run 0 -q cache list
@@ -224,11 +224,11 @@ snapshot run 64 which --target gtx1080 torch 2.8.0
 snapshot run 64 chekc torch rtx5090
 # These are a number, the name of a package, and a file.
 for word in 86 thor; do
-	snapshot run 3 check $word
+	differs_for WINDOWS snapshot run 3 check $word
 	err_lacks "a GPU"
 done
 cp "$sample" h100
-snapshot run 0 scan --target sm_86 h100
+differs_for WINDOWS snapshot run 0 scan --target sm_86 h100
 rm h100
 
 # GPUs and drivers as people write them.
@@ -244,7 +244,7 @@ run 64 scan "$sample" --target rtx 4090
 err_has "--target takes one word: “--target rtx4090”"
 snapshot run 64 prime "$sample" --gpu rtx 3070
 snapshot run 0 scan --target rtx4090 --driver cuda12.4 "$sample"
-for driver in cu118 nvidia-driver-535 v535; do snapshot run "0|2" scan --target rtx4090 --driver $driver "$sample"; done
+for driver in cu118 nvidia-driver-535 v535; do differs_for WINDOWS snapshot run "0|2" scan --target rtx4090 --driver $driver "$sample"; done
 run 64 scan --target rtx4090 --driver cuda550 "$sample"
 # The option that a command lacks, and the one with almost that name
 snapshot run 64 status --gpu rtx3070
