@@ -205,7 +205,7 @@ static int report_no_linker(struct jw_error *err, const struct linking *linking,
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s", why->message);
 	return error_set(
 		err, JW_ERR_UNSUPPORTED,
-		"no nvJitLink of CUDA %u.%u to %u.%u was found to link for %s: “jitwarm compiler fetch "
+		"no nvJitLink of CUDA %u.%u to %u.%u was found for %s: “jitwarm compiler fetch "
 		"%u.%u” gets it, or add --fetch",
 		least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10,
 		jw_target_sm(sm, linking->device), first / 1000, first % 1000 / 10);

@@ -132,6 +132,12 @@ static bool is_same(const struct cuda_error *a, const struct cuda_error *b)
 	return (a->number && a->number == b->number) || !strcmp(a->cause, b->cause);
 }
 
+/* Returns whether a row is an answer only for a text without other errors. */
+static bool is_envelope(const struct cuda_error *error)
+{
+	return text_same(error->means, "envelope");
+}
+
 /* The messages of a text. Those that stand close together are one group. */
 struct messages {
 	int rows[MAX_MESSAGES], groups[MAX_MESSAGES];
@@ -181,7 +187,7 @@ static void find_messages(const char *text, struct messages *messages)
 		if (!end || text - end > DIRECTLY)
 			add_message(messages, row, group);
 		start = text;
-		end = text + length;
+		end = is_envelope(&errors[row]) ? NULL : text + length;
 	}
 }
 
@@ -242,7 +248,7 @@ static uint32_t read_cuda_version(const char *word)
 	/* NOLINTNEXTLINE(cert-err34-c): two digits cannot overflow */
 	if (!count && end && sscanf(end, "_%2u_%2u", &major, &minor) == 2)
 		return major * 1000 + minor * 10;
-	if (count == 1 && numbers[0] >= 1000)
+	if (count == 1 && numbers[0] >= 1000 && numbers[0] % 1000 < 100)
 		return numbers[0] / 10 * 10;
 	return count > 1 && numbers[0] < 100 && numbers[1] < 100 ? numbers[0] * 1000 + numbers[1] * 10
 															 : 0;
@@ -382,11 +388,6 @@ static bool is_of_windows(const char *text)
 			return true;
 	}
 	return false;
-}
-
-static bool is_envelope(const struct cuda_error *error)
-{
-	return text_same(error->means, "envelope");
 }
 
 size_t cuda_errors_find(const char *text, struct cuda_error_found ret_found[CUDA_ERRORS_FOUND])

@@ -108,7 +108,7 @@ timeout 300 "$jitwarm" bake --target sm_90 --driver profile --nvjitlink "$fakes/
 grep -q "not linked, so each start may link such code: one of its objects was not compiled" out && ok "what is missing to link" || fail "what is missing: $(cat out)"
 rm -r ptxas/11.8
 
-bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 was found to link for sm_86" --nvjitlink "$fakes/12.0"
+bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 was found for sm_86" --nvjitlink "$fakes/12.0"
 bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 was found" --nvjitlink "$fakes/12.8"
 bad "$scratch/other" "the linked code is not for the GPU" --nvjitlink "$fakes/12.4"
 bad crash "the process that loads the compiler ended by signal 6" --nvjitlink "$fakes/12.4"

@@ -299,7 +299,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 			gpu->unread);
 	if (gpu->taken)
 		output_line(out, STYLE_BAD,
-					"  %zu of the modules: the cache has another module's entry of this name, as "
+					"  %zu of the modules: an entry of another module has the same name, as "
 					"“jitwarm prime” shows",
 					gpu->taken);
 	if ((explain || !gpu->cold) && module_text_link(text, "  ", gpu->link, &gpu->forecast, ""))
