@@ -177,7 +177,8 @@ int grow_may_move(struct jw_error *err, const struct grow *grow, const struct co
 
 	if (!room_pointers_only_wrappers(&grow->elf.pointers, room) ||
 		!elf_view_address(&grow->elf, room->offset, room->size_bytes, &address))
-		return error_set(err, JW_ERR_UNSUPPORTED, "something other than its wrapper points to it");
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "another pointer than the container's wrapper points to the container");
 	return 0;
 }
 

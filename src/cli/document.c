@@ -124,13 +124,14 @@ const char *document_loading(char room[JSON_ROOM], const void *loading)
 #define FORECAST(member, ...) JSON(struct jw_forecast, member, __VA_ARGS__)
 
 static const struct json_field forecast_fields[] = {
-	JSON_OBJECT_OF("start_seconds", struct jw_forecast, start, &document_span,
-				   "the first start of programs: their driver compiles one module after the other, "
-				   "on one core; of several other machines together: the longest"),
+	JSON_OBJECT_OF(
+		"start_seconds", struct jw_forecast, start, &document_span,
+		"the first start of programs, in which the driver compiles one module after the other, "
+		"on one core; for several other machines, the longest start"),
 	JSON_FORMATTED(
 		"loading", struct jw_forecast, loading, document_loading,
-		"when a program compiles the modules: `eager` (all of them when it starts), `lazy` (those "
-		"that it uses, when it first uses them) or `mixed`; absent without modules",
+		"when a program compiles the modules: `eager` (all at its start), `lazy` (each at its "
+		"first use) or `mixed`; absent without modules",
 		.presence = JSON_IF_SET),
 	FORECAST(longest_seconds, "the time that the longest module takes"),
 	JSON_OBJECT_OF("prime_seconds", struct jw_forecast, prime, &document_span,

@@ -49,7 +49,7 @@ static const char *const verdict_values[] = {
 
 static const struct json_field group_fields[] = {
 	JSON(struct jw_import_group, verdict,
-		 "what became of the group's entries: `accepted`, `there` (already in the cache) or "
+		 "the outcome for the group's entries: `accepted`, `there` (already in the cache) or "
 		 "`refused`",
 		 .names = verdict_values),
 	JSON(struct jw_import_group, target, "the GPU architecture: `sm_86`"),

@@ -90,7 +90,7 @@ static const struct json_field doctor_fields[] = {
 	JSON_ROW("process", JSON_OBJECT, .table = JSON_TABLE(struct doctor_document, process_fields),
 			 .text = "the process of `--pid`", JSON_IF(struct doctor_document, process.pid)),
 	JSON(struct doctor_document, words.before,
-		 "with `--user` or `--pid`: what stands before `jitwarm` in a shell, to give the commands "
+		 "with `--user` or `--pid`: the words before `jitwarm` in a shell that give the commands "
 		 "the same account, files and variables",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("fixed", struct doctor_document, fixed, fixed_count,

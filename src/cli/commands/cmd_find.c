@@ -60,10 +60,11 @@ static const struct json_field row_fields[] = {
 	JSON(struct find_row, failing,
 		 "files with which a program fails: code that does not run on a GPU",
 		 JSON_IF(struct find_row, judged)),
-	JSON_FORMATTED("loading", struct find_row, loading, document_loading,
-				   "when a program compiles the cold ones: `eager` (when it starts), `lazy` (those "
-				   "that it uses, when it first uses them) or `mixed`",
-				   .presence = JSON_IF_SET),
+	JSON_FORMATTED(
+		"loading", struct find_row, loading, document_loading,
+		"when a program compiles the cold modules: `eager` (all at its start), `lazy` (each at "
+		"its first use) or `mixed`",
+		.presence = JSON_IF_SET),
 	JSON_OBJECT_OF("start_seconds", struct find_row, start, &document_span,
 				   "the time that a first start takes to compile the cold modules, on one core",
 				   JSON_IF(struct find_row, judged)),

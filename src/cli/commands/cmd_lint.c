@@ -48,10 +48,11 @@ static const struct json_field lint_gpu_fields[] = {
 	LINT_GPU(total.unknown,
 			 "pieces of a kind that jitwarm does not know, or PTX sources that programs edit"),
 	LINT_GPU(total.ptx_bytes, "the size of the PTX of these modules, decompressed"),
-	JSON_FORMATTED("loading", struct jw_lint_gpu, total.forecast.loading, document_loading,
-				   "when a program compiles the modules: `eager` (when it starts), `lazy` (those "
-				   "that it uses, when it first uses them) or `mixed`",
-				   .presence = JSON_IF_SET),
+	JSON_FORMATTED(
+		"loading", struct jw_lint_gpu, total.forecast.loading, document_loading,
+		"when a program compiles the modules: `eager` (all at its start), `lazy` (each at its "
+		"first use) or `mixed`",
+		.presence = JSON_IF_SET),
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_gpu, start, &document_span,
 				   "the first start on one core, with run-time linking"),
 	JSON_FORMATTED("code", struct jw_lint_gpu, code, document_sm,
@@ -103,10 +104,11 @@ static const struct json_field finding_fields[] = {
 			"modules of this library that are compiled; a module that several libraries "
 			"hold counts in each"),
 	FINDING(work.ptx_bytes, "the size of the PTX of these modules, decompressed"),
-	JSON_FORMATTED("loading", struct jw_lint_finding, work.loading, document_loading,
-				   "when a program compiles the modules: `eager` (when it starts), `lazy` (those "
-				   "that it uses, when it first uses them) or `mixed`",
-				   .presence = JSON_IF_SET),
+	JSON_FORMATTED(
+		"loading", struct jw_lint_finding, work.loading, document_loading,
+		"when a program compiles the modules: `eager` (all at its start), `lazy` (each at its "
+		"first use) or `mixed`",
+		.presence = JSON_IF_SET),
 	JSON_OBJECT_OF("start_seconds", struct jw_lint_finding, work.start, &document_span,
 				   "the predicted time to compile these modules on one core"),
 	{0},

@@ -134,8 +134,8 @@ static const struct json_field verdict_fields[] = {
 	VERDICT_AS("jit_bytes", work.ptx_bytes, "the size of the PTX of these modules, decompressed"),
 	JSON_FORMATTED(
 		"loading", struct jw_scan_verdicts, start_work.loading, document_loading,
-		"when a program compiles the modules: `eager` (all of them when it starts), `lazy` (those "
-		"that it uses, when it first uses them) or `mixed`; absent without modules",
+		"when a program compiles the modules: `eager` (all at its start), `lazy` (each at its "
+		"first use) or `mixed`; absent without modules",
 		.presence = JSON_IF_SET),
 	JSON_OF(
 		JSON_MAYBE, "link_needed", struct jw_scan_verdicts, link_needed,

@@ -92,7 +92,7 @@ static const char *format_path_state(char room[JSON_ROOM], const void *values)
 static const struct json_field change_fields[] = {
 	JSON(struct jw_tune_change, where, "the file or registry key that holds the setting"),
 	JSON(struct jw_tune_change, what,
-		 "what happened to the setting: `written`, `unchanged`, `restored`, `removed`, or `left` "
+		 "the outcome for the setting: `written`, `unchanged`, `restored`, `removed`, or `left` "
 		 "because another program has changed it since"),
 	{0},
 };

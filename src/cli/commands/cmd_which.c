@@ -54,7 +54,7 @@ static const struct json_field release_fields[] = {
 		"has nothing of its wheel",
 		.names = answer_names),
 	RELEASE(why,
-			"why the release, or what `without` names, fails; if it runs otherwise, on which "
+			"why the release, or the part `without`, fails; for a release that runs, the "
 			"condition; with `other_python`, the versions of Python that the release is for",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(library,
@@ -62,9 +62,9 @@ static const struct json_field release_fields[] = {
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(lacks, "a library that it needs and that has no machine code for the GPU: `cuBLAS 11`",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(newer, "what needs a newer driver, if the release runs otherwise: `FlashAttention 2`",
+	RELEASE(newer, "the part that needs a newer driver, if the rest runs: `FlashAttention 2`",
 			.presence = JSON_UNLESS_NULL),
-	RELEASE(without, "what does not run on the GPU, if the release runs otherwise: `torch.linalg`",
+	RELEASE(without, "the part that does not run on the GPU, if the rest runs: `torch.linalg`",
 			.presence = JSON_UNLESS_NULL),
 	JSON_FORMATTED("needs", struct jw_which_release, needs, document_needs,
 				   "the first driver with which the release, or what `newer` names, runs",
@@ -74,13 +74,13 @@ static const struct json_field release_fields[] = {
 				   "the time that the driver takes to compile these modules, on one core"),
 	JSON_FORMATTED(
 		"loading", struct jw_which_release, loading, document_loading,
-		"when a program compiles these modules: `eager` (all of them when it starts), `lazy` "
-		"(those that it uses, when it first uses them) or `mixed`; missing without modules",
+		"when a program compiles these modules: `eager` (all at its start), `lazy` (each at its "
+		"first use) or `mixed`; absent without modules",
 		.presence = JSON_IF_SET),
 	RELEASE(
 		inferred,
-		"the release was not looked at: the nearest newer and older ones that were have the same "
-		"answer"),
+		"the release was not examined: the nearest examined releases, newer and older, have the "
+		"same answer"),
 	RELEASE(declared_by,
 			"with a build that was not looked at: whose build script says for which GPUs it has "
 			"machine code, which is all that is known of it: `PyTorch`",
@@ -89,8 +89,8 @@ static const struct json_field release_fields[] = {
 			"what pip needs to install it, as PyPI does not have it: `--index-url ADDRESS`",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(file,
-			"the wheel that was looked at; with `inferred`, the wheel of the release that it is "
-			"like; missing if the release has no wheel for the platform",
+			"the examined wheel; with `inferred`, the wheel of the examined release with the same "
+			"answer; absent if the release has no wheel for the platform",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(
 		pin,
@@ -98,8 +98,8 @@ static const struct json_field release_fields[] = {
 		"versions that the release allows",
 		.presence = JSON_UNLESS_NULL),
 	RELEASE(beside,
-			"requirements for pip beside the release, with a blank between two, because the newest "
-			"versions of these packages, which pip takes otherwise, fail on the GPU",
+			"more requirements for pip, with a blank between two; without these, pip takes versions "
+			"that fail on the GPU",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(required,
 			"a package that the release requires and that fails on this GPU, and its version; the "
