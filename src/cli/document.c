@@ -50,7 +50,7 @@ static const struct json_field fate_fields[] = {
 	JSON(struct jw_fate, reason, "a line on the first file with which a program fails",
 		 .presence = JSON_IF_SET),
 	JSON(struct jw_fate, part,
-		 "a line on the first file of which a part fails, if a program uses it",
+		 "a line on the first file with a part that fails when a program uses it",
 		 .presence = JSON_IF_SET),
 	JSON_FORMATTED("needs", struct jw_fate, needs, document_needs,
 				   "the first driver with which the files do not fail: `550.54.14 (CUDA 12.4)`; "

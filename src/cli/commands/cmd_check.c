@@ -191,11 +191,12 @@ static const struct json_field check_fields[] = {
 const struct json_table document_check = {
 	.schema = "jitwarm.check/1",
 	.fields = check_fields,
-	.end = "A `reason` is `never` (no trace of them on disk), `driver` (another driver compiled "
-		   "them), `file` (an earlier version of the file was compiled), `damaged` (the entry "
-		   "exists and drivers refuse it), `evicted` (the driver evicted it), `deleted` (by "
-		   "somebody, by `cache prune`, or by a driver that wiped the cache) or `unknown` "
-		   "(the names of this driver's entries are not known, or the entry cannot be read).",
+	.end = "A `reason` is `never` (the disk has no trace of the modules), `driver` "
+		   "(another driver compiled them), `file` (an earlier version of the file was "
+		   "compiled), `damaged` (the entry exists and drivers refuse it), `evicted` (the "
+		   "driver evicted it), `deleted` (by somebody, by `cache prune`, or by a driver "
+		   "that wiped the cache) or `unknown` (the names of this driver's entries are not "
+		   "known, or the entry cannot be read).",
 };
 
 /* ---- the text */

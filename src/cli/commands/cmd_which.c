@@ -58,7 +58,8 @@ static const struct json_field release_fields[] = {
 			"condition; with `other_python`, the versions of Python that the release is for",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(library,
-			"the largest library that fails, or the one of `without`; or the package of `pin`",
+			"the largest library that fails, or the library of the part `without`, or the package "
+			"`pin`",
 			.presence = JSON_UNLESS_NULL),
 	RELEASE(lacks, "a library that it needs and that has no machine code for the GPU: `cuBLAS 11`",
 			.presence = JSON_UNLESS_NULL),
