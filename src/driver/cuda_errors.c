@@ -1,5 +1,6 @@
 #include "driver/cuda_errors.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,22 +107,57 @@ static void capture(const char *text, const struct cuda_error *error, struct cap
 	captured->count = 0;
 }
 
+/* The patterns of all rows, in the order of the table, linked by their first letters. */
+struct patterns {
+	struct pattern {
+		const char *text;
+		size_t length;
+		int row,
+			next; /* the index of the next pattern with this first letter; -1 if there is none */
+	} * items;
+	int first[UCHAR_MAX + 1];
+};
+
+static void list_patterns(struct patterns *patterns)
+{
+	int last[UCHAR_MAX + 1] = {0}, count = 0;
+	size_t most = ERRORS;
+
+	for (size_t i = 0; i < ERRORS; i++)
+		for (const char *at = errors[i].words; *at; at++)
+			most += *at == '|';
+	patterns->items = mem_array(most, sizeof *patterns->items);
+	for (int i = 0; i <= UCHAR_MAX; i++)
+		patterns->first[i] = -1;
+	for (size_t i = 0; i < ERRORS; i++) {
+		const char *at = errors[i].words;
+
+		for (size_t length; *at; at += length + (at[length] == '|')) {
+			const unsigned char letter = (unsigned char)lower(*at);
+
+			length = strcspn(at, "|");
+			patterns->items[count] =
+				(struct pattern){.text = at, .length = length, .row = (int)i, .next = -1};
+			*(patterns->first[letter] < 0 ? &patterns->first[letter]
+										  : &patterns->items[last[letter]].next) = count;
+			last[letter] = count++;
+		}
+	}
+}
+
 /* Returns the first row with a pattern at the start of a text, and the pattern's length there; -1
  * if there is none. */
-static int row_at(const char *text, size_t *ret_length)
+static int row_at(const struct patterns *patterns, const char *text, size_t *ret_length)
 {
 	struct captured captured;
 
-	for (size_t i = 0; i < ERRORS; i++) {
-		const char *pattern = errors[i].words;
+	for (int i = patterns->first[(unsigned char)lower(*text)]; i >= 0;
+		 i = patterns->items[i].next) {
+		const struct pattern *pattern = &patterns->items[i];
 
-		for (size_t length; *pattern; pattern += length + (pattern[length] == '|')) {
-			length = strcspn(pattern, "|");
-			*ret_length =
-				lower(*text) == lower(*pattern) ? begins(text, pattern, length, &captured) : 0;
-			if (*ret_length)
-				return (int)i;
-		}
+		*ret_length = begins(text, pattern->text, pattern->length, &captured);
+		if (*ret_length)
+			return pattern->row;
 	}
 	return -1;
 }
@@ -173,11 +209,13 @@ static void find_messages(const char *text, struct messages *messages)
 {
 	enum { NEAR = 200, DIRECTLY = 2 };
 	const char *start = NULL, *end = NULL;
+	struct patterns patterns;
 	int group = 0;
 
+	list_patterns(&patterns);
 	messages->count = 0;
 	for (size_t length; *text; text += length) {
-		const int row = row_at(text, &length);
+		const int row = row_at(&patterns, text, &length);
 
 		if (row < 0) {
 			length = 1;
@@ -189,6 +227,7 @@ static void find_messages(const char *text, struct messages *messages)
 		start = text;
 		end = is_envelope(&errors[row]) ? NULL : text + length;
 	}
+	mem_free(patterns.items);
 }
 
 /* Returns the number whose name the text has; 0 if there is none. */
