@@ -191,6 +191,33 @@ static size_t count_driver_words(const char *const *words, size_t count, const c
 			   : 0;
 }
 
+/* Returns the command line that is meant if some of the names are a GPU: with an option for it, and
+ * the other names; those that the command knows, if it knows some. The caller frees it. */
+static char *line_with_gpu(const struct cli *cli, const char *option, const char *gpu,
+						   const char *const *before, size_t before_count, const char *const *after,
+						   size_t after_count)
+{
+	static const char *const kept[] = {"driver", "environment", "platform",
+									   "python", "index",       NULL};
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	bool knows = false;
+
+	buf_add(&command, "jitwarm %s --%s", cli->command->name, option);
+	shell_add_word(&command, gpu);
+	next_step_keep(&command, &cli->options, kept);
+	for (size_t i = 0; i < before_count + after_count; i++)
+		knows =
+			knows || (cli->command->knows &&
+					  cli->command->knows(i < before_count ? before[i] : after[i - before_count]));
+	for (size_t i = 0; i < before_count + after_count; i++) {
+		const char *name = i < before_count ? before[i] : after[i - before_count];
+
+		if (!knows || cli->command->knows(name))
+			shell_add_word(&command, name);
+	}
+	return next_step_take(&command);
+}
+
 /* Refuses a GPU, or a driver, among the names of files and packages. `cli->command` is NULL if no
  * command was named. */
 static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *const *names,
@@ -203,19 +230,24 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 		if (options_has(&cli->options, options[i]))
 			option = options[i];
 	for (size_t i = 0; i < count; i++) {
-		char *gpu = NULL;
+		char *gpu = NULL, *line;
+		const size_t used = words_of_gpu(names + i, count - i, &gpu);
 		int result = -1;
 
-		if (words_of_gpu(names + i, count - i, &gpu)) {
+		if (used) {
 			if (!option)
 				error_set(err, JW_ERR_USAGE,
 						  "“%.100s”: a GPU: “jitwarm scan --target %s” answers for it", gpu, gpu);
 			else if (options_typed(&cli->options, option) &&
 					 !gpu_targets_is_gpu(options_value(&cli->options, option)))
 				result = 0; /* “--target rtx 5090” has an error of its own */
-			else
-				error_set(err, JW_ERR_USAGE, "“%.100s”: a GPU, which --%s names: “--%s %s”", gpu,
-						  option, option, gpu);
+			else {
+				line =
+					line_with_gpu(cli, option, gpu, names, i, names + i + used, count - i - used);
+				error_set(err, JW_ERR_USAGE, "“%.100s”: a GPU, which --%s names: “%s”", gpu, option,
+						  line);
+				mem_free(line);
+			}
 			mem_free(gpu);
 			return result;
 		}

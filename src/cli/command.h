@@ -54,6 +54,8 @@ struct cli_command {
 	const char
 		*for_operands; /* the command that takes such operands, if another one does; else NULL
 						*/
+	/* Returns whether a word names what the command answers for; NULL if any word may. */
+	bool (*knows)(const char *word);
 	/* Without “--” the first operand begins a command line of another program. */
 	bool takes_command;
 	bool hidden; /* not listed by help */

@@ -93,10 +93,10 @@ char *compiler_refused_ptx(const char *name, uint32_t cuda, const struct jw_driv
 	(void)jw_driver_number(text, driver);
 	if (cuda > gpu_newest_cuda()) /* the compiler's PTX version is not known */
 		return mem_printf(
-			"%s %u.%u writes newer PTX than driver %s reads (%u.%u): programs fail (222)", name,
+			"%s %u.%u writes newer PTX than driver %s reads (%u.%u): such PTX fails (222)", name,
 			major, minor, text, reads.major, reads.minor);
 	return mem_printf(
-		"%s %u.%u writes PTX %u.%u, and driver %s reads up to %u.%u: programs fail (222)", name,
+		"%s %u.%u writes PTX %u.%u, and driver %s reads up to %u.%u: such PTX fails (222)", name,
 		major, minor, writes.major, writes.minor, text, reads.major, reads.minor);
 }
 

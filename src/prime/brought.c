@@ -585,6 +585,7 @@ int jw_which_together(struct jw_error *err, const struct jw_which_options *optio
 		result = question_named(err, question, &options[i], &shelves[i]);
 	if (!result && count && count <= MAX_MEMBERS)
 		found = choose_index(err, choice, options, shelves, count);
+	together->none = found == NONE && !choice->unsure;
 	if (found == FOUND)
 		take_choice(choice, together);
 	else if (found == NONE)

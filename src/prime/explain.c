@@ -170,7 +170,7 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 						  text_bytes(bytes, request->limit_bytes));
 		break;
 	case JW_COLD_DELETED:
-		(void)text_format(text, EXPLAIN_TEXT, "deleted, by a person or a driver");
+		(void)text_format(text, EXPLAIN_TEXT, "deleted by a user, a program or another driver");
 		break;
 	}
 	return text;

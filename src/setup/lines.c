@@ -106,6 +106,7 @@ struct manner {
 	const char *mount; /* the text if a path is requested, whose variable is then @I */
 	const char *tail;
 	const char *own_path;  /* `head` itself sets the path: this one, or the given one */
+	const char *node_path; /* the path if none is given: a folder of other machines */
 	const char *set_other; /* for the variable of another compiler's cache; NULL: `set` */
 	enum quoting quoting;
 };
@@ -174,8 +175,10 @@ static const struct manner print_manners[] = {
 	 .head = "# for the container\nenv:\n",
 	 .set = "  - name: @N\n    value: @V\n",
 	 .mount =
-		 "volumeMounts:\n  - name: compute-cache\n    mountPath: @I\n# for the pod\nvolumes:\n  - "
-		 "name: compute-cache\n    hostPath:\n      type: DirectoryOrCreate\n      path: @P\n",
+		 "volumeMounts:\n  - name: compute-cache\n    mountPath: @I\n# for the pod; the path is a "
+		 "folder of each node\nvolumes:\n  - name: compute-cache\n    hostPath:\n      type: "
+		 "DirectoryOrCreate\n      path: @P\n",
+	 .node_path = "/var/cache/jitwarm",
 	 .quoting = QUOTE_YAML},
 	{.name = "slurm",
 	 .head = slurm_recipe,
@@ -286,8 +289,9 @@ int place_marked(struct jw_error *err, const struct setting_place *place, uint64
 }
 
 static int print_manner(struct jw_error *err, struct buf *buf, const struct manner *manner,
-						uint64_t limit_bytes, const char *path)
+						uint64_t limit_bytes, const char *given)
 {
+	const char *path = given ? given : manner->node_path;
 	char number[24];
 	const struct setting settings[] = {
 		{.name = "CUDA_CACHE_MAXSIZE",
@@ -299,6 +303,7 @@ static int print_manner(struct jw_error *err, struct buf *buf, const struct mann
 										  : path,
 		 .path = path},
 	};
+
 	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
 	return append_manner(err, buf, manner, settings, 2, path);
 }

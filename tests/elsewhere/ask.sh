@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted}
+mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted,faster-whisper,sageattention}
 PYTHONPATH=$here/../framework python3 - <<'P'
 import zipfile
 import fatbin
@@ -55,6 +55,8 @@ for version, sm in ("1.1", "sm_50"), ("1.1+cu121", "sm_90"):
 for version, requires in (("1.0", ["torch>=1.13,<2.8"]), ("1.1", ["torch>=2.0", "faster"]), ("1.2", ["torch>=2.0", "triton; python_version < '3'"]), ("1.3", ["torch~=2.8.0"]), ("1.4", ["torch>=2.8", "faster", "six>=1"])):
     wheel("wrapper", version, "py3-none-any", b"", requires)
 wheel("extras", "1.0", "py3-none-any", b"", ["other-cuda-12; extra == 'cuda12'", "bitsandbytes; extra == 'all'"])
+wheel("faster_whisper", "1.0", "py3-none-any", b"", ["ctranslate2>=4"])
+wheel("sageattention", "1.0", "py3-none-any", b"")
 wheel("unknown", "1.0", "py3-none-any", b"", ["other-cuda-12", "six"])
 wheel("parted", "1.0", "py3-none-any", b"", ["six", "torch", "parted-kernels"])
 for version, requires in (("1.0", ["torch>=2"]), ("1.1", ["torch>=2.8", "xformers"])):
@@ -298,6 +300,11 @@ is "no code at all" 3 0 "cuml_cu12-99.1-py3-none-manylinux2014_x86_64.whl: not e
 ask sized --target sm_120 with-cupy
 is "a package of whose requirements only torch counts" 0 1 "1.0  runs" "pip install with-cupy==1.0"
 
+# The packages from which a package's code comes are followed if it requires them, and else named.
+ask sized --target sm_86 faster-whisper
+is "code of a required package" 0 1 "1.0  runs" "faster-whisper has no device code of its own; it uses ctranslate2." "pip install faster-whisper==1.0"
+ask sized --target sm_86 sageattention
+is "code of a package that is not required" 2 1 "sageattention: its code for GPUs comes from triton: “jitwarm which --target sm_86 triton --ask”"
 # Numba makes PTX by the CUDA of its environment.
 ask sized --target sm_75 --driver 550.54.15 numba-cuda
 is "a compiler of the environment" 0 1 "0.17  runs, if its environment has CUDA 12.4 or older"

@@ -123,7 +123,11 @@ TEST(each_program_has_its_form)
 		 "volumes:\n  - type: bind\n    source: \"/\\\"\\\\\"\n    target: "
 		 "/var/cache/ComputeCache\n"},
 		{"k8s", NULL,
-		 "# for the container\nenv:\n  - name: CUDA_CACHE_MAXSIZE\n    value: \"7\"\n"},
+		 "# for the container\nenv:\n  - name: CUDA_CACHE_MAXSIZE\n    value: \"7\"\n  - name: "
+		 "CUDA_CACHE_PATH\n    value: \"/var/cache/ComputeCache\"\nvolumeMounts:\n  - name: "
+		 "compute-cache\n    mountPath: /var/cache/ComputeCache\n# for the pod; the path is a "
+		 "folder of each node\nvolumes:\n  - name: compute-cache\n    hostPath:\n      type: "
+		 "DirectoryOrCreate\n      path: \"/var/cache/jitwarm\"\n"},
 		{"systemd", NULL, "[Service]\nEnvironment=\"CUDA_CACHE_MAXSIZE=7\"\n"},
 		{"conda", "/a",
 		 "conda env config vars set CUDA_CACHE_MAXSIZE='7'\n"

@@ -657,21 +657,44 @@ static int read_input(struct jw_error *err, struct buf *text)
 	return 0;
 }
 
-/* Returns whether the operands are files, or packages of the environment, and not the text of an
+/* Returns whether some words are files, or packages of the environment, and not the text of an
  * error. */
-static bool names_files(const struct options *options)
+static bool names_files(const char *const *words, size_t count)
 {
-	const struct jw_find_options find = {
-		.names = options->operands, .name_count = options->operand_count, .cancel = cli_cancel};
+	const struct jw_find_options find = {.names = words, .name_count = count, .cancel = cli_cancel};
 	struct jw_found *found = NULL;
 	bool names;
 
-	for (size_t i = 0; i < options->operand_count; i++)
-		if (os_exists(options->operands[i]))
+	for (size_t i = 0; i < count; i++)
+		if (os_exists(words[i]))
 			return true;
 	names = !jw_find(NULL, &find, &found) && (found->file_count || found->package_count);
 	jw_result_free(found);
 	return names;
+}
+
+/* Refuses three words or more of which most name nothing: “why is torch slow”. Returns 1 if they
+ * are names. */
+static int refuse_sentence(struct jw_error *err, const struct options *options, const char *text)
+{
+	enum { FEWEST = 3 };
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	size_t named = 0;
+	int result = 1;
+
+	buf_add(&command, "jitwarm doctor");
+	for (size_t i = 0; i < options->operand_count && options->operand_count >= FEWEST; i++)
+		if (names_files(&options->operands[i], 1)) {
+			shell_add_word(&command, options->operands[i]);
+			named++;
+		}
+	if (options->operand_count >= FEWEST && named < (options->operand_count + 1) / 2)
+		result = error_set(err, JW_ERR_USAGE,
+						   "“%.200s”: neither names nor an error that doctor knows; “%s” examines "
+						   "%s",
+						   text, buf_text(&command), named ? "what is installed" : "this machine");
+	buf_free(&command);
+	return result;
 }
 
 /* Explains the text of an error, in the operands or in the standard input (“-”). Returns 1 if the
@@ -698,9 +721,11 @@ static int explain_text(struct jw_error *err, struct doctoring *doctoring)
 		/* A name with blanks is no package's. */
 		if (piped || (strchr(options->operands[0], ' ') && !os_exists(options->operands[0])))
 			result = error_copy(err, &why);
+		else
+			result = refuse_sentence(err, options, buf_text(&text));
 		goto done;
 	}
-	if (!piped && names_files(options))
+	if (!piped && names_files(options->operands, options->operand_count))
 		goto done;
 	if (options_given(options, "fix") || options_given(options, "report")) {
 		result = error_set(err, JW_ERR_USAGE,
@@ -717,10 +742,24 @@ done:
 	return result;
 }
 
+/* Says that a text is not read that a person pipes into doctor. Elsewhere, as in a job of cron, the
+ * standard input may be a pipe to which nobody writes. */
+static void note_pipe(const struct cli *cli)
+{
+	enum { STDOUT = 1 };
+	struct os_stat input;
+
+	if (!cli->options.operand_count && os_is_terminal(STDOUT) &&
+		!os_stat(NULL, "/dev/stdin", &input) && input.kind == OS_PIPE)
+		output_note(&cli->out, "“jitwarm doctor -” reads the text that is piped into it");
+}
+
 static int doctor_run(struct jw_error *err, struct cli *cli)
 {
 	struct doctoring doctoring = {.cli = cli};
 	int result;
+
+	note_pipe(cli);
 
 	os_catch_interrupts();
 	result = choose_names(err, &doctoring);

@@ -929,16 +929,16 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	if (!run->listed && found_files_find(err, &run->cli->out, wheel ? &wheel : given->operands,
 										 given->operand_count, false, &files))
 		return -1;
-	if (!gpus->count)
-		output_note(&run->cli->out,
-					"%s: the output shows only the contents of the files; “--target %s” shows what "
-					"the driver would compile for that GPU",
-					run->cli->system->why_none, run->cli->system->example);
 	run->troubles += files.found ? files.found->trouble_count : 0;
 	run->found = files.found;
 	options.found = files.found;
 	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
 	end_file(run);
+	if (!gpus->count && run->images)
+		output_note(&run->cli->out,
+					"%s: the output shows only the contents of the files; “--target %s” shows what "
+					"the driver would compile for that GPU",
+					run->cli->system->why_none, run->cli->system->example);
 	if (!result && !run->images && !run->troubles && !run->listed) {
 		if (found_files_none(run->cli, files.found))
 			cli_end_with(run->cli, EXIT_CANNOT);

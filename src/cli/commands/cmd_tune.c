@@ -425,8 +425,9 @@ static bool is_absolute_for(const char *form, const char *path)
 
 static int print_lines(struct jw_error *err, const struct tuning *tuning, const char *form)
 {
-	/* This account's folder is useless on a node's own disk, and on Windows. */
-	const bool is_own = strcmp(form, "slurm") != 0 && (os_is_windows || !is_of_windows(form));
+	const bool pods = !strcmp(form, "k8s") || !strcmp(form, "kubernetes"),
+			   /* This account's folder is useless on a node's own disk, and on Windows. */
+		is_own = strcmp(form, "slurm") != 0 && !pods && (os_is_windows || !is_of_windows(form));
 	const char *named = options_value(&tuning->cli->options, "path"),
 			   *path = named || !is_own ? named : tuning->document.path;
 	char *text;
@@ -438,6 +439,10 @@ static int print_lines(struct jw_error *err, const struct tuning *tuning, const 
 					  options_value(&tuning->cli->options, "all-caches"), &text))
 		return -1;
 	result = output_script(err, &tuning->cli->out, text);
+	if (pods && !named && !options_given(&tuning->cli->options, "all-caches"))
+		output_note(
+			&tuning->cli->out,
+			"the pods of a node share one folder of the node; --path DIR names another one");
 	jw_text_free(text);
 	return result;
 }

@@ -165,6 +165,7 @@ struct which_together {
 	char *options;
 	char *excluding[2];
 	bool beside; /* some of them are not in question, but needed beside the others */
+	bool none;   /* none of the examined releases run and fit together */
 };
 
 static const struct json_field together_fields[] = {
@@ -615,7 +616,8 @@ static size_t next_word_length(const char **at)
  * frees it. */
 static char *install_of(const struct wanted *wanted, const char *version)
 {
-	const char *install = wanted->install, *const *with = wanted->with ? wanted->with->values : NULL;
+	const char *install = wanted->install, *const *with =
+											   wanted->with ? wanted->with->values : NULL;
 
 	if (!with || version_is_newer(with[WITH_SINCE], version))
 		return mem_string(install);
@@ -924,12 +926,11 @@ static void print_newer(const struct which_run *run, const struct wanted *wanted
 			!which->releases[i].without && !which->releases[i].declared_by)
 			whole = &which->releases[i];
 	if (!whole) {
-		output_line(&run->cli->out, STYLE_PLAIN, "For all of it: upgrade the driver to %u or newer.",
-					release->needs.release[0]);
+		output_line(&run->cli->out, STYLE_PLAIN,
+					"For all of it: upgrade the driver to %u or newer.", release->needs.release[0]);
 		return;
 	}
-	(void)text_format(text, sizeof text,
-					  "For all of it: upgrade the driver to %u or newer, or ",
+	(void)text_format(text, sizeof text, "For all of it: upgrade the driver to %u or newer, or ",
 					  release->needs.release[0]);
 	name = install_of(wanted, whole->version);
 	install = jw_which_install(which, whole, name);
@@ -1070,9 +1071,8 @@ static void add_extra(struct wanted *wanted)
 	if (!wanted->with)
 		return;
 	TEXT_COPY(extras, wanted->extras);
-	(void)text_format(wanted->extras, sizeof wanted->extras, "%.*s%s%s]",
-					  (int)strcspn(extras, "]"), extras, *extras ? "," : "[",
-					  wanted->with->values[WITH_EXTRA]);
+	(void)text_format(wanted->extras, sizeof wanted->extras, "%.*s%s%s]", (int)strcspn(extras, "]"),
+					  extras, *extras ? "," : "[", wanted->with->values[WITH_EXTRA]);
 	apply_extras(wanted, wanted->with->values[WITH_EXTRA]);
 }
 
@@ -1159,12 +1159,7 @@ static int set_sources(struct jw_error *err, const struct cli *cli, const char *
 			shell_add_word(&command, name);
 			asks = asks || !jw_which_lists(name);
 		}
-		buf_add(&names, "%s%s",
-				at == sources ? ""
-				: *next       ? ", "
-				: one         ? " or "
-							  : " and ",
-				name);
+		buf_add(&names, "%s%s", at == sources ? "" : *next ? ", " : one ? " or " : " and ", name);
 		mem_free(name);
 		at = next;
 	}
@@ -1224,7 +1219,8 @@ static int print_beside(struct jw_error *err, const struct which_run *run,
 	struct jw_which_options for_all = wanted->options;
 	const struct jw_which_release missing = {.version = (char *)(uintptr_t)wanted->version,
 											 .answer = JW_WHICH_UNKNOWN};
-	const struct jw_which_release *rows[] = {NULL, &missing, NULL}; /* newest first */
+	enum { NEWER, MISSING, OLDER, ROWS };
+	const struct jw_which_release *rows[ROWS] = {[MISSING] = &missing};
 	struct table table = {.columns = 2};
 	struct jw_which *which;
 	struct pep440 version;
@@ -1236,13 +1232,13 @@ static int print_beside(struct jw_error *err, const struct which_run *run,
 	for_all.target = target;
 	if (jw_which(err, &for_all, &which))
 		return -1;
-	for (size_t i = 0; i < which->count && !rows[2]; i++) {
+	for (size_t i = 0; i < which->count && !rows[OLDER]; i++) {
 		const struct jw_which_release *release = &which->releases[i];
 
 		if (!release->inferred && !release->declared_by && release->answer < JW_WHICH_NO_PYTHON)
-			rows[version_is_newer(release->version, wanted->version) ? 0 : 2] = release;
+			rows[version_is_newer(release->version, wanted->version) ? NEWER : OLDER] = release;
 	}
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+	for (size_t i = 0; i < ROWS; i++) {
 		struct row row = {.first = NULL};
 
 		if (!rows[i])
@@ -1251,7 +1247,7 @@ static int print_beside(struct jw_error *err, const struct which_run *run,
 		table_cell(&table, STYLE_PLAIN, "  %s", rows[i]->version);
 		add_answer(&table, &row);
 	}
-	if (rows[0] || rows[2]) {
+	if (rows[NEWER] || rows[OLDER]) {
 		print_head(run, which);
 		result = table_print(err, &table, &run->cli->out);
 	}
@@ -1405,7 +1401,7 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 	if (cli->system)
 		options->speed = cli->system->speed;
 	/* The wheels of keras do not say which package it loads. */
-	if (sources && !wanted->version && !wanted->range)
+	if (sources && strchr(sources, '|') && !wanted->version && !wanted->range)
 		return set_sources(err, cli, wanted->name, sources, run->asks);
 	if (run->asks && ask_index(err, run, wanted))
 		return -1;
@@ -1435,6 +1431,12 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 	if (!wanted->asked || run->asks || !run->from_list)
 		run->date = answers->date;
 	run->from_list = run->from_list || !wanted->asked;
+	if (text && sources && !answers->advised) {
+		struct jw_error why;
+
+		(void)set_sources(&why, cli, wanted->name, sources, run->asks);
+		output_note(&cli->out, "%s", why.message);
+	}
 	common = jw_which_common(answers, gpus->count);
 	cli_end_with(cli, status_of_answers(answers, gpus->count, common));
 	for (size_t i = 0; common && gpus->count > 1 && i < gpus->count; i++)
@@ -1465,9 +1467,9 @@ static void print_together(const struct which_run *run, const struct which_toget
 		output_line(out, STYLE_BAD,
 					"%s and %s exclude each other: no releases of both run on %s and fit together.",
 					together->excluding[0], together->excluding[1], gpu);
-	if (!together->count && !together->excluding[0])
+	if (together->none && !together->excluding[0])
 		output_line(out, STYLE_BAD,
-					"jitwarm found no releases of all of them that run on %s and fit together.", gpu);
+					"No releases that jitwarm has examined run on %s and fit together.", gpu);
 	if (!together->count)
 		return;
 	buf_add(&command, "pip install");
@@ -1524,6 +1526,7 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 		row->target = run->gpus.targets[i];
 		row->options = together->options;
 		row->beside = together->beside;
+		row->none = together->none;
 		for (size_t k = 0; together->found && k < count; k++)
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
 							 together_requirement(run, &all[k], together->versions[k]));
@@ -1795,6 +1798,16 @@ done:
 	return result;
 }
 
+/* Returns whether a word names a package of which jitwarm knows something. */
+static bool knows_package(const char *word)
+{
+	struct wanted wanted;
+
+	return !read_wanted(NULL, word, &wanted) &&
+		   (jw_which_lists(wanted.name) || sources_of(wanted.name) ||
+			row_of("called", wanted.name) || row_of("index", wanted.name));
+}
+
 static const struct cli_option which_options[] = {
 	GPUS_OPTIONS,
 	CLI_VALUE("requirements", "FILE",
@@ -1833,5 +1846,6 @@ const struct cli_command command_which = {
 				"--ask\n",
 	.options = which_options,
 	.reads = true,
+	.knows = knows_package,
 	.run = which_run,
 };

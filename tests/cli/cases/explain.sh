@@ -33,7 +33,7 @@ rm -r "$work/cache"/*
 run 1 check --explain --json "$lib"
 reasons '("deleted", 8)'
 run 1 prime --dry-run "$lib"
-out_has "Why: 8 modules: deleted, by a person or a driver"
+out_has "Why: 8 modules: deleted by a user, a program or another driver"
 run 0 prime "$lib"
 find "$work/cache" -type f -path "$work/cache/?/?/*" -exec touch -d 2020-01-01 {} +
 snapshot run 0 cache prune --older-than 1d --apply

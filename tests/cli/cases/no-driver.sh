@@ -6,6 +6,21 @@ run "0|2" status
 grep -q "no NVIDIA driver: " "$out" || skip "this machine has the driver"
 out_lacks "; "
 
+# The driver says nothing of a file that cannot be read.
+sample=$(dirname "$(dirname "${JITWARM##* }")")/tests/framework/libsample_framework.so
+head -c 5000 "$sample" >cut.so
+run 3 scan cut.so
+err_has "cut.so: the file is cut off"
+err_one_line
+run "0|2" scan "$sample"
+err_has ": the output shows only the contents of the files; “--target "
+# Who pipes a text into doctor without “-” sees it; a job whose standard input is a pipe does not.
+for both in "--both 80" 80; do
+	# shellcheck disable=SC2086
+	echo text | TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" $both $JITWARM doctor >"$work/shown" 2>&1 || true
+	[[ $(grep -c "“jitwarm doctor -” reads the text that is piped into it" "$work/shown") == "$([[ $both == 80 ]] && echo 0 || echo 1)" ]] ||
+		fail "$both: $(cat "$work/shown")"
+done
 # A mistyped word is reported before the missing driver.
 run 64 prime --allow-unsigned "$work"
 # The command that which names without a GPU has an answer.

@@ -23,7 +23,7 @@ compilers() {
 	run "$status" check --json "${words[@]}"
 	json "(lambda c: $2)([w['why'] for w in d['compilers']])"
 }
-reads="and driver $driver reads up to 8.4: programs fail (222)"
+reads="and driver $driver reads up to 8.4: such PTX fails (222)"
 
 # Compilers of the driver's CUDA version, or older ones, are fine.
 package nvidia-cuda-nvrtc-cu12 12.4.127 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4 nvidia/cuda_nvrtc/lib/libnvrtc.so.12
@@ -82,7 +82,7 @@ out_has "$links"
 # The compilers are newer than any CUDA release that jitwarm knows.
 remove
 package nvidia-cuda-nvrtc 99.1.37 nvidia/cu99/lib/libnvrtc-builtins.so.99.1
-newer="NVRTC 99.1 writes newer PTX than driver $driver reads (8.4): programs fail (222)"
+newer="NVRTC 99.1 writes newer PTX than driver $driver reads (8.4): such PTX fails (222)"
 snapshot compilers 2 -- "c == [\"$newer\"]"
 snapshot run 2 check
 out_has "$newer (nvidia-cuda-nvrtc 99.1.37)"
@@ -109,7 +109,7 @@ with_simdriver sm_86
 export VIRTUAL_ENV=$work/env
 remove
 package nvidia-cuda-nvrtc-cu11 11.8.89 nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.11.8
-compilers 2 --target sm_35 --driver 470.256.02 -- 'c == ["NVRTC 11.8 writes PTX 7.8, and driver 470.256.02 reads up to 7.4: programs fail (222)"]'
+compilers 2 --target sm_35 --driver 470.256.02 -- 'c == ["NVRTC 11.8 writes PTX 7.8, and driver 470.256.02 reads up to 7.4: such PTX fails (222)"]'
 
 # Even if one package is named, its programs use the compilers of the whole environment, but NVRTC only if its files name it.
 remove

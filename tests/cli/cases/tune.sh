@@ -16,6 +16,16 @@ for form in sh bash zsh fish docker compose k8s slurm systemd conda; do
 	out_has 2147483648
 	out_has CUDA_CACHE_PATH
 done
+# A pod has a folder of its node, and not one of this account.
+for form in k8s kubernetes; do
+	run 0 tune --print $form
+	out_has '      path: "/var/cache/jitwarm"'
+	out_has "# for the pod; the path is a folder of each node"
+	err_has "the pods of a node share one folder of the node; --path DIR names another one"
+done
+run 0 tune --print k8s --path /srv/cache
+out_has '      path: "/srv/cache"'
+err_lacks "the pods"
 # The printed line is for Windows, wherever it was printed; a path of this system is not a Windows path.
 for form in cmd powershell; do
 	for path in 'C:\cache dir' 'd:/cache' '\\server\share'; do

@@ -79,6 +79,20 @@ done
 run 64 scan --gpu arch86 "$sample"
 err_has "“arch86” is not a known GPU"
 snapshot run 64 which torch cuda 11.8 --gpu 3060
+# A sentence is answered with the line that it means.
+run 64 which my gpu is rtx 3070 which torch
+err_has "“rtx3070”: a GPU, which --target names: “jitwarm which --target rtx3070 torch”"
+err_one_line
+run 64 which nosuch 4090 other --driver 550
+err_has "“jitwarm which --target 4090 --driver 550 nosuch other”"
+run 64 doctor why is nothing fast
+err_has "“why is nothing fast”: neither names nor an error that doctor knows; “jitwarm doctor” examines this machine"
+err_one_line
+run 64 doctor why is "$sample" slow
+err_has "; “jitwarm doctor "
+err_has "” examines what is installed"
+run 64 check rtx 3070 nowhere.so
+err_has "“jitwarm check --target rtx3070 nowhere.so”"
 # On PyPI, torch's wheels for Windows have no device code.
 snapshot run 0 which torch==2.4 --cuda 12 --gpu 3060 --platform linux
 snapshot run 0 which torch==2.4 --cuda 12.1.105 --gpu 3060 --platform linux

@@ -347,6 +347,13 @@ out_has "  1.6.1  was not examined"
 err_has "jitwarm has not examined xgboost 1.6.1; “jitwarm which --target rtx3070 --platform linux xgboost==1.6.1 --ask” examines this release"
 run 3 which --target rtx3070 --platform linux --json xgboost==1.6.1
 out_lacks "1.5.2"
+# So it is for all packages together; a release that was not examined may fit.
+printf 'torch==2.7.1\ncuml-cu12\n' >requirements.txt
+run 2 which --target gtx1080 --platform linux -r requirements.txt
+out_has "No releases that jitwarm has examined run on GTX 1080 (sm_61) and fit together."
+printf 'torch==2.3.1\nxformers==0.0.27\n' >requirements.txt
+run 0 which --target rtx3070 --platform linux -r requirements.txt
+out_lacks "fit together"
 # So it is for each GPU.
 run 3 which --target rtx3070,gtx1080 --platform linux xgboost==1.6.1
 [[ $(grep -c "  1.6.1  was not examined" "$out") == 2 ]] || fail "a GPU without an answer"
