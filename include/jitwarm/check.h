@@ -108,9 +108,10 @@ struct jw_check_failing {
 	char *package; /* the package of the file, normalised; NULL if no package of pip's has it, or
 					  the driver has refused its code */
 	bool listed;   /* the list of releases has the package */
-	char *runs; /* the package's release that `which` advises for the GPU; NULL if none is known */
-	char *install;   /* the command of pip that installs this release; NULL if none is known */
-	bool unexamined; /* if none is known: jitwarm has not examined older releases */
+	const char
+		*runs; /* the package's release that `which` advises for the GPU; NULL if none is known */
+	const char *install; /* the command of pip that installs this release; NULL if none is known */
+	bool unexamined;     /* if none is known: jitwarm has not examined older releases */
 };
 
 /* A compiler with which programs compile while they run (NVRTC, NVVM, nvJitLink, ptxas), in the

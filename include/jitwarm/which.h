@@ -217,20 +217,20 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 
 /* The release to install in place of one that fails. */
 struct jw_cure {
-	char *package;
-	bool listed;     /* false: jitwarm knows no release of the package, only an index does */
-	char *version;   /* of the release that `which` advises; NULL if none is known */
-	char *install;   /* the command of pip that installs it (jw_which_install); NULL like version */
+	const char *package;
+	bool listed;         /* false: jitwarm knows no release of the package, only an index does */
+	const char *version; /* of the release that `which` advises; NULL if none is known */
+	const char
+		*install;    /* the command of pip that installs it (jw_which_install); NULL like version */
 	bool unexamined; /* if none is known: jitwarm has not examined older releases */
 };
 /* Finds the release to install in place of a failing file, which `which` advises too. `question`
  * has GPU, driver and Python, and the file's package, normalised; NULL if the file is a wheel
  * ("torch-2.9.0-….whl", "torch-2.9.0-….whl: MEMBER"), whose name has package and platform;
  * otherwise there is no cure. `state_dir` has what an index has answered, or is NULL. False if
- * there is no cure. The caller frees the cure. */
+ * there is no cure. `result`, any result that jw_result_free frees, gets the cure's texts. */
 bool jw_which_cure(const struct jw_which_options *question, const char *file, const char *state_dir,
-				   struct jw_cure *ret_cure);
-void jw_cure_free(struct jw_cure *cure);
+				   void *result, struct jw_cure *ret_cure);
 
 /* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without
  * its folder), for the wheel's platform, and any Python. Returns the answer that owns the release,

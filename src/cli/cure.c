@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "cli/gpu_targets.h"
 #include "cli/next_step.h"
@@ -16,11 +16,9 @@ static bool is_known(const struct cures *cures, const char *package, struct jw_t
 	return cures->count == CURES_MAX;
 }
 
-static void take(struct cures *cures, struct jw_cure *cure, struct jw_target target)
+static void take(struct cures *cures, const struct jw_cure *cure, struct jw_target target)
 {
-	if (is_known(cures, cure->package, target))
-		jw_cure_free(cure);
-	else
+	if (!is_known(cures, cure->package, target))
 		cures->items[cures->count++] = (struct cure){*cure, target};
 }
 
@@ -36,20 +34,20 @@ void cures_add(struct cli *cli, struct cures *cures, const char *file, struct jw
 
 	if (cures->count == CURES_MAX)
 		return;
+	if (!cures->owner)
+		cures->owner = arena_open(1);
 	state = cli_state(NULL, cli);
 	/* The file's name may show its package; otherwise the only operand may be the package, or a
 	 * folder. */
-	wheel = jw_which_cure(&question, file, state, &cure);
+	wheel = jw_which_cure(&question, file, state, cures->owner, &cure);
 	if (!wheel && given->operand_count == 1 && !strpbrk(given->operands[0], "/\\") &&
 		package_normalise(given->operands[0], strcspn(given->operands[0], "[<>=!~ "), name) &&
 		!is_known(cures, name, target)) {
 		question.package = name;
-		(void)jw_which_cure(&question, file, state, &cure);
+		(void)jw_which_cure(&question, file, state, cures->owner, &cure);
 	}
 	if (cure.listed || (wheel && !cures->only_listed))
 		take(cures, &cure, target);
-	else
-		jw_cure_free(&cure);
 }
 
 static bool has_several(const struct cures *cures)
@@ -60,7 +58,7 @@ static bool has_several(const struct cures *cures)
 	return false;
 }
 
-void cures_print(const struct cli *cli, struct cures *cures, bool named)
+void cures_print(const struct cli *cli, const struct cures *cures, bool named)
 {
 	static const char *const kept[] = {"driver", "platform", NULL};
 	const bool several = has_several(cures);
@@ -97,9 +95,6 @@ void cures_print(const struct cli *cli, struct cures *cures, bool named)
 		}
 		next_step(&cli->out, STYLE_PLAIN, text, &command);
 	}
-	for (size_t i = 0; i < cures->count; i++)
-		jw_cure_free(&cures->items[i].is);
-	cures->count = 0;
 }
 
 void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named)
@@ -108,16 +103,14 @@ void cures_print_checked(const struct cli *cli, const struct jw_check_result *re
 
 	for (size_t i = 0; i < result->failing_count; i++) {
 		const struct jw_check_failing *failing = &result->failing[i];
-		struct jw_cure cure = {.listed = failing->listed, .unexamined = failing->unexamined};
+		const struct jw_cure cure = {.package = failing->package,
+									 .listed = failing->listed,
+									 .version = failing->runs,
+									 .install = failing->install,
+									 .unexamined = failing->unexamined};
 
-		if (!failing->package)
-			continue;
-		cure.package = mem_string(failing->package);
-		if (failing->runs) {
-			cure.version = mem_string(failing->runs);
-			cure.install = mem_string(failing->install);
-		}
-		take(&cures, &cure, failing->target);
+		if (failing->package)
+			take(&cures, &cure, failing->target);
 	}
 	cures_print(cli, &cures, named);
 }

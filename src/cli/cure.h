@@ -16,6 +16,7 @@ struct cures {
 		struct jw_target target;
 	} items[CURES_MAX];
 	size_t count;
+	void *owner;      /* of the texts of cures_add; the caller frees it with jw_result_free */
 	bool only_listed; /* cures_add ignores packages that the list lacks */
 	/* The driver of a command that names GPUs, unless --driver does; zeros for the newest one. */
 	struct jw_driver driver;
@@ -29,5 +30,5 @@ void cures_add(struct cli *cli, struct cures *cures, const char *file, struct jw
 void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named);
 /* Prints a line for each: the release and how to install it; if none runs, the command that shows
  * the releases; if the list lacks the package, the command that asks an index. With `named`, the
- * user or a list named the GPUs, so the command names them and the driver. Frees the cures. */
-void cures_print(const struct cli *cli, struct cures *cures, bool named);
+ * user or a list named the GPUs, so the command names them and the driver. */
+void cures_print(const struct cli *cli, const struct cures *cures, bool named);

@@ -23,8 +23,9 @@ enum {
 
 /* Magic 0xBA55ED50, version 1, header size 16, as one little-endian number. */
 #define CONTAINER_START UINT64_C(0x00100001BA55ED50)
-/* Returns CONTAINER_START for a container that is written, or searched. If a compiler knew the number, it would
- * put it into this program's data, and a scan of this program would find a container. */
+/* Returns CONTAINER_START for a container that is written, or searched. If a compiler knew the
+ * number, it would put it into this program's data, and a scan of this program would find a
+ * container. */
 static inline uint64_t container_start(void)
 {
 	volatile uint64_t start = CONTAINER_START;

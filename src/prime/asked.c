@@ -12,6 +12,7 @@
 #include <jitwarm/scan.h>
 #include <jitwarm/version.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/packages.h"
@@ -75,7 +76,7 @@ struct jw_asked {
 	struct release *releases; /* newest first */
 	size_t count;
 	bool asked_requires; /* the index was asked for the requirements of releases */
-	char *text;
+	char *text;          /* the list, which each examined release replaces; not in the arena */
 	struct jw_target targets[MAX_TARGETS]; /* the GPUs for which PTX is measured: all */
 	size_t target_count;
 };
@@ -187,7 +188,8 @@ static void list_wheels(struct jw_asked *asked)
 
 		if (file->yanked || file->pre)
 			continue;
-		VEC_GROW(asked->wheels, asked->wheel_capacity, asked->wheel_count);
+		(void)ARENA_ROOM(NULL, asked, asked->wheels, asked->wheel_capacity, asked->wheel_count,
+						 SIZE_MAX);
 		asked->wheels[asked->wheel_count++] = (struct listed){
 			file, .any = any, .fits = any || list_has(file->systems, asked->options.platform)};
 	}
@@ -221,7 +223,7 @@ static bool stands_for(const struct listed *wheel, const struct release *release
 
 /* Finds known facts. Any wheel of a release for the platform stands for it, whatever Python it is
  * for. */
-static void find_facts(const struct jw_asked *asked, struct release *release)
+static void find_facts(struct jw_asked *asked, struct release *release)
 {
 	for (size_t i = 0; i < release->wheel_count && !release->facts; i++) {
 		const struct pip_file *file = release->wheels[i].file;
@@ -230,9 +232,9 @@ static void find_facts(const struct jw_asked *asked, struct release *release)
 		if (!stands_for(&release->wheels[i], release))
 			continue;
 		write_id(id, file);
-		release->facts = wheel_facts_find(asked->own, id);
+		release->facts = arena_keep(asked, wheel_facts_find(asked->own, id));
 		if (!release->facts && asked->kept)
-			release->facts = wheel_facts_find(asked->kept, id);
+			release->facts = arena_keep(asked, wheel_facts_find(asked->kept, id));
 		if (release->facts)
 			release->known = file;
 	}
@@ -253,11 +255,11 @@ static void find_releases(struct jw_asked *asked)
 		release.wheel_count = (size_t)(asked->wheels + at - release.wheels);
 		choose_wheel(&release);
 		find_facts(asked, &release);
-		VEC_GROW(asked->releases, capacity, asked->count);
+		(void)ARENA_ROOM(NULL, asked, asked->releases, capacity, asked->count, SIZE_MAX);
 		asked->releases[asked->count++] = release;
 	}
 	for (size_t i = 0; i < asked->listing.source_count; i++) {
-		VEC_GROW(asked->releases, capacity, asked->count);
+		(void)ARENA_ROOM(NULL, asked, asked->releases, capacity, asked->count, SIZE_MAX);
 		asked->releases[asked->count++] =
 			(struct release){.version = asked->listing.sources[i], .source = true};
 	}
@@ -372,7 +374,7 @@ static bool says_more(const struct jw_asked *asked, const struct wheel_list *lis
 
 struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
 {
-	struct jw_asked *asked = mem_alloc(sizeof *asked);
+	struct jw_asked *asked = arena_open(sizeof *asked);
 	const char *index;
 	struct wheel_list list;
 	char *text = NULL;
@@ -381,12 +383,12 @@ struct jw_asked *jw_asked_kept(const struct jw_ask_options *options)
 	*asked = (struct jw_asked){.options = *options};
 	if (options->state_dir &&
 		package_normalise(options->package, strlen(options->package), asked->package)) {
-		asked->folder = os_join(options->state_dir, "wheels");
+		asked->folder = arena_keep(asked, os_join(options->state_dir, "wheels"));
 		text = read_kept(asked, &list, &index);
 	}
 	if (text) {
 		asked->text = text;
-		asked->index = mem_string_n(index, strcspn(index, "\n"));
+		asked->index = arena_keep(asked, mem_string_n(index, strcspn(index, "\n")));
 		usable = says_more(asked, &list);
 		wheel_list_free(&list);
 	}
@@ -438,11 +440,11 @@ int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", options->package);
 	if (wheel_platform_read(err, options->platform, &platform))
 		return -1;
-	asked = mem_alloc(sizeof *asked);
+	asked = arena_open(sizeof *asked);
 	*asked = (struct jw_asked){.options = *options, .machine = platform->machine};
 	TEXT_COPY(asked->package, package);
 	if (options->state_dir)
-		asked->folder = os_join(options->state_dir, "wheels");
+		asked->folder = arena_keep(asked, os_join(options->state_dir, "wheels"));
 	if (run_folder_make(err, NULL, &asked->run))
 		goto fail;
 	asked->how = (struct pip_options){
@@ -452,15 +454,18 @@ int jw_asked_open(struct jw_error *err, const struct jw_ask_options *options,
 		.python = options->python,
 		.by_hand = "ask for the releases in jitwarm's list, without --ask",
 		.fetch = &asked->options.fetch};
-	if (wheel_list_text(err, &asked->own, &size) ||
-		jw_targets_read(err, "all", NULL, asked->targets, MAX_TARGETS, &asked->target_count) ||
+	if (wheel_list_text(err, &asked->own, &size))
+		goto fail;
+	(void)arena_keep(asked, asked->own);
+	if (jw_targets_read(err, "all", NULL, asked->targets, MAX_TARGETS, &asked->target_count) ||
 		pip_open(err, &asked->how, &asked->pip) ||
 		pip_list(err, asked->pip, asked->package, &asked->listing))
 		goto fail;
-	asked->index = text_starts(asked->listing.index ? asked->listing.index : "", "pypi.org/")
-					   ? mem_string("PyPI")
-					   : mem_string(asked->listing.index ? asked->listing.index : "pip's index");
-	asked->kept = read_kept(asked, &kept, &index);
+	asked->index =
+		text_starts(asked->listing.index ? asked->listing.index : "", "pypi.org/")
+			? arena_string(asked, "PyPI")
+			: arena_string(asked, asked->listing.index ? asked->listing.index : "pip's index");
+	asked->kept = arena_keep(asked, read_kept(asked, &kept, &index));
 	if (asked->kept)
 		wheel_list_free(&kept);
 	find_releases(asked);
@@ -478,21 +483,11 @@ void jw_asked_close(struct jw_asked *asked)
 {
 	if (!asked)
 		return;
-	for (size_t i = 0; i < asked->count; i++) {
-		mem_free(asked->releases[i].facts);
-		mem_free(asked->releases[i].requires);
-	}
-	mem_free(asked->releases);
-	mem_free(asked->wheels);
 	pip_close(asked->pip);
 	pip_listing_free(&asked->listing);
 	run_folder_remove(&asked->run);
 	mem_free(asked->text);
-	mem_free(asked->own);
-	mem_free(asked->kept);
-	mem_free(asked->folder);
-	mem_free(asked->index);
-	mem_free(asked);
+	jw_result_free(asked);
 }
 
 const char *jw_asked_index(const struct jw_asked *asked)
@@ -549,8 +544,10 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 	if (!result)
 		result = wheel_facts_text(err, &look.facts, asked->package, got->required,
 								  got->required_count, asked->own, &release->facts);
-	if (!result)
+	if (!result) {
+		(void)arena_keep(asked, release->facts);
 		release->known = release->file;
+	}
 	wheel_facts_free(&look.facts);
 	return result;
 }
@@ -677,7 +674,7 @@ static int ask_requires(struct jw_error *err, struct jw_asked *asked)
 			continue;
 		result = wheel_facts_requires(err, asked->package, release->file->required,
 									  release->file->required_count, NULL, &lines);
-		release->requires = mem_string(lines.size ? buf_text(&lines) : "requires -\n");
+		release->requires = arena_string(asked, lines.size ? buf_text(&lines) : "requires -\n");
 		buf_free(&lines);
 	}
 	return result ? -1 : print_list(err, asked);

@@ -285,12 +285,11 @@ static void add_cures(const struct jw_found *found, const char *state_dir,
 																	 .target = failing->target,
 																	 .driver = result->driver,
 																	 .python = python},
-										  failing->file, state_dir, &cure)) {
+										  failing->file, state_dir, result, &cure)) {
 			failing->listed = cure.listed;
 			failing->unexamined = cure.unexamined;
-			failing->runs = arena_string(result, cure.version);
-			failing->install = arena_string(result, cure.install);
-			jw_cure_free(&cure);
+			failing->runs = cure.version;
+			failing->install = cure.install;
 		}
 	}
 	for (size_t i = 0; i < result->failing_count; i++)

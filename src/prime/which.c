@@ -513,14 +513,14 @@ struct jw_which *jw_which_before(const char *file, struct jw_target target,
 }
 
 bool jw_which_cure(const struct jw_which_options *question, const char *file, const char *state_dir,
-				   struct jw_cure *ret_cure)
+				   void *result, struct jw_cure *ret_cure)
 {
 	char name[PACKAGE_MAX_NAME], own[MAX_VERSION];
 	struct jw_which_options options = *question;
 	struct jw_asked *asked;
 	struct jw_which *which;
 	struct jw_error why;
-	int result;
+	int failed;
 
 	options.platform = jw_which_own_platform();
 	if (!options.package && !read_wheel_name(file, name, own, &options.platform))
@@ -532,29 +532,23 @@ bool jw_which_cure(const struct jw_which_options *question, const char *file, co
 		options.index = jw_asked_index(asked);
 		options.list = jw_asked_text(asked);
 	}
-	result = jw_which(&why, &options, &which);
+	failed = jw_which(&why, &options, &which);
 	jw_asked_close(asked);
-	if (result && why.code != JW_ERR_NOT_FOUND)
+	if (failed && why.code != JW_ERR_NOT_FOUND)
 		return false;
-	*ret_cure = (struct jw_cure){.package = mem_string(result ? options.package : which->package)};
-	if (result)
+	*ret_cure = (struct jw_cure){
+		.package = arena_string(result, failed ? options.package : which->package)};
+	if (failed)
 		return true;
 	ret_cure->listed = true;
 	ret_cure->unexamined = which->unexamined > 0;
 	if (which->advised) {
-		ret_cure->version = mem_string(which->advised->version);
-		ret_cure->install = jw_which_install(which, which->advised, which->package);
+		ret_cure->version = arena_string(result, which->advised->version);
+		ret_cure->install =
+			arena_keep(result, jw_which_install(which, which->advised, which->package));
 	}
 	jw_result_free(which);
 	return true;
-}
-
-void jw_cure_free(struct jw_cure *cure)
-{
-	mem_free(cure->package);
-	mem_free(cure->version);
-	mem_free(cure->install);
-	*cure = (struct jw_cure){.package = NULL};
 }
 
 /* Adds a line NAME[EXTRA] >= VERSION ; MARKER --hash=… without what is behind the versions, once.

@@ -656,6 +656,7 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 			cures_add(cli, &cures, result->findings[i].path, result->findings[i].target,
 					  &gpus->driver);
 	cures_print(cli, &cures, true);
+	jw_result_free(cures.owner);
 	return 0;
 }
 

@@ -1013,7 +1013,10 @@ static int scan_for_gpus(struct jw_error *err, struct scan_run *run, struct gpu_
 		result = scan_all(err, run, gpus);
 	jw_index_close(run->asked.index);
 	jw_package_list_free(&run->list);
-	return result ? -1 : conclude_scan(err, run);
+	if (!result)
+		result = conclude_scan(err, run);
+	jw_result_free(run->cures.owner);
+	return result ? -1 : 0;
 }
 
 /* A run is too large for a stack that may not grow. */
