@@ -245,9 +245,9 @@ static int error_named(const char *text)
  * 0 if there is none. Far from the word CUDA, numbers are other programs' (“make: *** Error 2”). */
 static int error_number(const char *text)
 {
-	static const char *const before[] = {"error ",       "error: ",   "error (", "error code ",
-										 "error code: ", "failure: ", "code=",   "code: ",
-										 " err: ",       "context "};
+	static const char *const before[] = {"error ",       "error: ",   "error (",  "error code ",
+										 "error code: ", "failure: ", "failure ", "code=",
+										 "code: ",       " err: ",    "context "};
 	enum { NEAR = 40 };
 	const char *cuda = text_starts_fold(text, "error ") ? text : NULL;
 	uint64_t number;
