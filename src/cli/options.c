@@ -363,7 +363,7 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 static bool is_option(const char *text)
 {
 	return text[0] == '-' && text[1] &&
-		   (text_is_alnum(text[1]) || text[1] == '-' || !strpbrk(text, " \n"));
+		   (text_is_alnum(text[1]) || (text[1] == '-' && text[2] != ' ') || !strpbrk(text, " \n"));
 }
 
 int options_read(struct jw_error *err, const struct cli_option *table, bool takes_command, int argc,

@@ -164,6 +164,9 @@ for typed in 222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compil
 done
 snapshot run 0 doctor RuntimeError: no kernel image is available for execution on the device
 out_has "error: CUDA_ERROR_NO_BINARY_FOR_GPU (209): a library has no code for this GPU"
+# A line of CMake begins as an option does.
+run 0 doctor "-- The CUDA compiler identification is unknown"
+out_has "error: CMake: "
 snapshot run 0 --json doctor "error 803"
 snapshot run 64 "error 209"
 is_wine || err_has "“jitwarm doctor 'error 209'” for the text of an error"
