@@ -63,10 +63,10 @@ struct jw_ahead_options {
 };
 
 /* Prepares the cache. Does nothing unless another driver is pending, or one that was pending is
- * running now and not all of its modules are ready. *ret_ahead says how far it came. JW_ERR_BUSY if
- * another process is preparing; JW_ERR_NOT_FOUND if no GPU is known; JW_ERR_UNSUPPORTED if the
- * cache is not used, the GPU is not supported by that driver, or the names of its entries are
- * unknown. */
+ * running now: once, and then until all of its modules are ready. *ret_ahead says how far it came.
+ * JW_ERR_BUSY if another process is preparing; JW_ERR_NOT_FOUND if no GPU is known;
+ * JW_ERR_UNSUPPORTED if the cache is not used, the GPU is not supported by that driver, or the
+ * names of its entries are unknown. */
 int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *options,
 					 struct jw_ahead *ret_ahead);
 

@@ -185,14 +185,19 @@ done:
 	return result;
 }
 
+/* Returns whether the index looks as one does while it is written. */
+static bool may_be_half_written(enum cache_index_state state)
+{
+	return state == CACHE_INDEX_EMPTY || state == CACHE_INDEX_TRUNCATED ||
+		   state == CACHE_INDEX_VERSION;
+}
+
 int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *ret_index)
 {
 	for (int looks = 1;; looks++) {
 		if (cache_index_load(err, dir, ret_index))
 			return -1;
-		/* Only a file can be complete a moment later. */
-		if (ret_index->state <= CACHE_INDEX_MISSING || ret_index->state >= CACHE_INDEX_DEVICE ||
-			looks == READS)
+		if (!may_be_half_written(ret_index->state) || looks == READS)
 			return 0;
 		cache_index_free(ret_index);
 		uv_sleep(POLL_MS);

@@ -67,7 +67,8 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 					struct cache_view *ret_view);
 void cache_view_free(struct cache_view *view);
 
-/* Reads only the index; waits for an index that is being written. */
+/* Reads only the index; waits some milliseconds for an index that is being written. The caller
+ * frees it with cache_index_free. */
 int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *ret_index);
 
 /* Maps each row's key to its position; the first row of a key is found first. The caller frees

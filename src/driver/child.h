@@ -46,13 +46,16 @@ struct child_setup {
 /* JW_ERR_USAGE if no command is given, and in a worker, which must not start workers: otherwise a
  * program would start itself endlessly. */
 int child_check_command(struct jw_error *err, const char *const *command);
+/* Starts a worker. There are no events if it cannot be started. */
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 				const struct child_events *events, struct child **ret_child);
+/* Sends a job. It is no failure that the worker has just ended: events.end follows. */
 int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job);
-/* Sends a line and takes ownership of it. */
+/* Sends a line in the same way, and takes ownership of it. */
 int child_send_line(struct jw_error *err, struct child *child, struct buf *line);
 /* The number of the process. */
 int child_pid(const struct child *child);
+/* Pauses the process, or lets it continue. */
 void child_pause(struct child *child, bool paused);
 /* Sends no more jobs; the worker ends after the jobs that it has. */
 void child_finish(struct child *child);

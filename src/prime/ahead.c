@@ -437,20 +437,30 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 	return result;
 }
 
+/* Returns whether the cache is to be prepared: for a pending driver, and for one that runs since
+ * the last call, or was not ready then. */
+static bool is_work_left(const struct ahead_work *work)
+{
+	const struct jw_ahead *ahead = &work->record.ahead;
+
+	if (ahead->pending)
+		return true;
+	return ahead->state == JW_AHEAD_LIVE && work->record.stamp[0] &&
+		   (work->booted || ahead->ready < ahead->modules);
+}
+
 int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *options,
 					 struct jw_ahead *ret_ahead)
 {
 	struct ahead_work work = {.options = options};
-	const struct jw_ahead *ahead = &work.record.ahead;
 	int result = find_next(err, &work, options->library);
 
 	work.prime = options->prime ? *options->prime : (struct jw_prime_options){0};
-	if (!result && (ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
-									   (work.booted || ahead->ready < ahead->modules)))) {
+	if (!result && is_work_left(&work)) {
 		if (!take_ahead_lock(&work, OS_OPEN_LOCK))
 			result = error_set(err, JW_ERR_BUSY,
 							   "another process is preparing this account's cache for driver %s",
-							   ahead->next);
+							   work.record.ahead.next);
 		if (!result)
 			result = prepare_next(err, &work);
 	}

@@ -41,6 +41,8 @@ struct choice {
 
 enum found { FOUND, NONE, GIVEN_UP, BROKEN };
 
+/* Returns whether some Python has both wheels. If the question names one, the caller has checked
+ * each. */
 static bool share_python(const struct question *question, const struct wheel *a,
 						 const struct wheel *b)
 {

@@ -30,8 +30,7 @@ static void add_advice(struct lines *lines, char *line)
 	mem_free(line);
 }
 
-/* Returns whether a path lies in a profile that follows the user from machine to machine, or to a
- * cloud. */
+/* Returns whether a path names a folder that a cloud's program copies to other machines. */
 static bool is_synchronised(const char *path)
 {
 	static const char *const names[] = {"OneDrive", "Dropbox", "iCloudDrive"};
@@ -273,10 +272,10 @@ static void add_warnings(struct jw_tune_advice *advice, char *const *lines, size
 	}
 }
 
-/* Checks whether the driver can use the directory, and lists objections to it. */
-static int check_advised_path(struct jw_error *err, const struct jw_cache_info *cache,
-							  const struct jw_tune_question *question,
-							  struct jw_tune_advice *advice)
+/* Fills in the path of the advice: the named directory, else the cache's, whether the driver can
+ * use it, and the objections to it. */
+static int advise_path(struct jw_error *err, const struct jw_cache_info *cache,
+					   const struct jw_tune_question *question, struct jw_tune_advice *advice)
 {
 	struct jw_cache_info settings = {.usable = cache->usable};
 	const char *path = question->path ? question->path : cache->path;
@@ -295,7 +294,7 @@ static int check_advised_path(struct jw_error *err, const struct jw_cache_info *
 		!question->path || (cache->path && settings.path && !strcmp(settings.path, cache->path));
 	if (settings.usable)
 		result = jw_tune_check_path(err, path, advice->predicted_bytes, &lines, &count);
-	/* The cache's warnings about the same directory are among the lines. */
+	/* The cache's warnings among these lines are about the directory, not about a value. */
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < cache->warning_count; k++)
 			advice->value_warnings -= !strcmp(lines[i], cache->warnings[k]);
@@ -351,7 +350,7 @@ int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 	advice->limit_warnings = advice->warning_count;
 	advice->value_warnings = cache->warning_count;
 	add_warnings(advice, cache->warnings, cache->warning_count);
-	if (check_advised_path(err, cache, question, advice))
+	if (advise_path(err, cache, question, advice))
 		goto fail;
 	*ret_advice = advice;
 	return 0;

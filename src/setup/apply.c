@@ -195,8 +195,11 @@ static const struct variable_place {
 } for_user = {OS_VARIABLES_USER, OS_VARIABLES_USER_RECORD},
   for_machine = {OS_VARIABLES_MACHINE, OS_VARIABLES_MACHINE_RECORD};
 
-static const char *const variable_names[] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH"};
-enum { VARIABLES = sizeof variable_names / sizeof *variable_names };
+enum { VARIABLE_LIMIT, VARIABLE_PATH, VARIABLES };
+static const char *const variable_names[VARIABLES] = {
+	[VARIABLE_LIMIT] = "CUDA_CACHE_MAXSIZE",
+	[VARIABLE_PATH] = "CUDA_CACHE_PATH",
+};
 
 /* The value that jitwarm has set, and the value before: NAME and “NAME before”. */
 struct variable_record {
@@ -288,10 +291,11 @@ static int apply_variables(struct jw_error *err, struct applying *run,
 	char number[24];
 
 	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)run->request->limit_bytes);
-	if (run->request->limit_bytes && apply_variable(err, run, place, variable_names[0], number))
+	if (run->request->limit_bytes &&
+		apply_variable(err, run, place, variable_names[VARIABLE_LIMIT], number))
 		return -1;
 	return run->request->path
-			   ? apply_variable(err, run, place, variable_names[1], run->request->path)
+			   ? apply_variable(err, run, place, variable_names[VARIABLE_PATH], run->request->path)
 			   : 0;
 }
 
@@ -339,7 +343,8 @@ static int undo_variables(struct jw_error *err, struct applying *run,
 
 /* ---- which files, and in which order */
 
-/* Copies settings that are not requested from the scope's file. The caller frees `*ret_kept`. */
+/* Completes the request with jitwarm's settings in the scope's file. The caller frees `*ret_kept`,
+ * which has the text of `path`, after the last use of the request. */
 static int keep_rest(struct jw_error *err, struct jw_tune_request *request,
 					 struct jw_settings **ret_kept)
 {
@@ -350,9 +355,9 @@ static int keep_rest(struct jw_error *err, struct jw_tune_request *request,
 
 		if (!setting->ours)
 			continue;
-		if (!strcmp(setting->name, variable_names[0]) && !request->limit_bytes)
+		if (!strcmp(setting->name, variable_names[VARIABLE_LIMIT]) && !request->limit_bytes)
 			(void)text_number(setting->value, UINT64_MAX, &request->limit_bytes);
-		if (!strcmp(setting->name, variable_names[1]) && !request->path)
+		if (!strcmp(setting->name, variable_names[VARIABLE_PATH]) && !request->path)
 			request->path = setting->value;
 	}
 	return 0;
