@@ -343,6 +343,16 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	return -1;
 }
 
+/* Appends the words before a command to its line, without those of another program's line (“whl
+ * lint FILE”): neither options, nor files or packages, while other names follow the command. */
+static void add_words_before(struct buf *line, const char *const *words, size_t count, bool others)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!others || words[i][0] == '-' || (i && words[i - 1][0] == '-') || os_exists(words[i]) ||
+			command_which.knows(words[i]))
+			shell_add_word(line, words[i]);
+}
+
 /* Finds a command after other words: “-n prime torch”, “torch check”. */
 static int command_later(struct jw_error *err, const struct cli *cli, int argc, char **argv)
 {
@@ -366,7 +376,7 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 		return 0;
 	buf_add(&line, "jitwarm");
 	shell_add_words(&line, words + at, used);
-	shell_add_words(&line, words, (size_t)at);
+	add_words_before(&line, words, (size_t)at, (size_t)argc > (size_t)at + used);
 	shell_add_words(&line, words + at + used, (size_t)argc - (size_t)at - used);
 	error_set(err, JW_ERR_USAGE, "the command comes first: %s",
 			  line.overflowed ? argv[at] : buf_text(&line));

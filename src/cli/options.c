@@ -544,7 +544,8 @@ bool options_name_folder(const char *path)
 		   (!os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY);
 }
 
-/* Checks that the value is one of “user|system|shell”. */
+/* Checks that the value is one of “user|system|shell”, and writes it as there: “Windows” is
+ * “windows”. */
 static int check_choice(struct jw_error *err, const struct option_given *given)
 {
 	struct buf list = BUF_MAX(MAX_LIST);
@@ -554,7 +555,10 @@ static int check_choice(struct jw_error *err, const struct option_given *given)
 		const size_t length = strcspn(choice, "|");
 		const bool last = !choice[length];
 
-		if (is_named(given->value, choice, length)) {
+		if (strlen(given->value) == length && text_starts_fold(choice, given->value)) {
+			/* The value is a word of the command line or of the settings. */
+			if (!is_named(given->value, choice, length))
+				memcpy((char *)(uintptr_t)given->value, choice, length);
 			buf_free(&list);
 			return 0;
 		}

@@ -368,6 +368,8 @@ static void note_failing(const struct choice *choice, struct jw_which_release *r
 			arena_string(owner, member->fails && answer->why
 									? answer->why
 									: "its wheel on PyPI has no device code for this platform");
+		if (!member->fails)
+			release->codeless = arena_printf(owner, "%s%s", member->shelf->name, member->versions);
 	}
 }
 

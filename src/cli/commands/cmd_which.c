@@ -625,6 +625,47 @@ static char *install_of(const struct wanted *wanted, const char *version)
 					  text_ends(install, "]") ? "," : "[", with[WITH_EXTRA]);
 }
 
+/* Prints the command that installs a required package before a release, since pip takes one without
+ * device code otherwise. Returns false if no build is known that runs on these GPUs. */
+static bool print_codeless(const struct which_run *run, const struct wanted *wanted,
+						   const struct jw_which_release *release, const struct jw_target *targets,
+						   size_t count)
+{
+	const size_t length = strcspn(release->codeless, "<>=!~ ");
+	char *name = mem_string_n(release->codeless, length), *install;
+	struct jw_which_options question = wanted->options;
+	struct jw_which **found = mem_array(count, sizeof *found),
+					*answers = mem_array(count, sizeof *answers);
+	const struct jw_which_release *runs = NULL;
+	size_t known = 0;
+
+	question.package = name;
+	question.version = question.extras = question.index = question.list = NULL;
+	question.range = release->codeless[length] ? release->codeless + length : NULL;
+	for (; known < count; known++) {
+		question.target = targets[known];
+		if (jw_which(NULL, &question, &found[known]))
+			break;
+		answers[known] = *found[known];
+	}
+	if (known == count)
+		runs = jw_which_common(answers, count);
+	if (runs) {
+		struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+		install = jw_which_install(answers, runs, name);
+		buf_add(&command, "%s", install);
+		mem_free(install);
+		next_step(&run->cli->out, STYLE_GOOD, "First: ", &command);
+	}
+	while (known)
+		jw_result_free(found[--known]);
+	mem_free(found);
+	mem_free(answers);
+	mem_free(name);
+	return runs;
+}
+
 /* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
  * on so many GPUs. */
 static void print_install(const struct which_run *run, const struct wanted *wanted,
@@ -637,6 +678,10 @@ static void print_install(const struct which_run *run, const struct wanted *want
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char text[128], *name, *install;
 
+	if (release->codeless &&
+		!print_codeless(run, wanted, release, gpus > 1 ? run->gpus.targets : &which->target,
+						gpus > 1 ? gpus : 1))
+		return;
 	if (gpus > 1)
 		(void)text_format(text, sizeof text,
 						  compiles ? "Newest that runs on all %zu GPUs, after compiling: "
@@ -691,6 +736,7 @@ static int print_common(struct jw_error *err, const struct which_run *run,
 		struct jw_which_release release = *common;
 
 		release.beside = which->releases->beside;
+		release.codeless = which->releases->codeless;
 		print_install(run, wanted, answers, &release, run->gpus.count);
 	} else {
 		output_line(&run->cli->out, STYLE_BAD,
@@ -983,7 +1029,8 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 	/* For one release that runs, no other one is named. */
 	if (from->advised && (!of_all || !which->advised))
 		print_install(run, wanted, from, from->advised, 1);
-	if (of_all && which->advised && (which->advised->beside || which->advised->options))
+	if (of_all && which->advised &&
+		(which->advised->beside || which->advised->options || which->advised->codeless))
 		print_install(run, wanted, which, which->advised, 0);
 	if (of_all)
 		print_which_one(cli, "Other releases: ", which->package, run->asks);
@@ -1009,6 +1056,13 @@ static const char *sources_of(const char *package)
 	const struct package_fact *fact = row_of("device", package);
 
 	return fact ? fact->values[0] : NULL;
+}
+
+/* Returns the packages that have the device code of the requested release, or NULL: a build with a
+ * label, such as jaxlib 0.3.25+cuda11.cudnn82, has its own. */
+static const char *sources_of_release(const struct wanted *wanted)
+{
+	return wanted->version && strchr(wanted->version, '+') ? NULL : sources_of(wanted->name);
 }
 
 /* Replaces a package by the one that an extra about CUDA brings, which has the device code: jax and
@@ -1177,7 +1231,7 @@ static int set_sources(struct jw_error *err, const struct cli *cli, const char *
 static int set_unknown(struct jw_error *err, const struct cli *cli, const struct wanted *wanted)
 {
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	const char *package = wanted->name, *sources = sources_of(package);
+	const char *package = wanted->name, *sources = sources_of_release(wanted);
 	const struct package_fact *elsewhere = row_of("index", package),
 							  *project = row_of("called", package);
 	char *text, *nearest = project ? NULL : jw_which_nearest(package);
@@ -1256,6 +1310,41 @@ static int print_beside(struct jw_error *err, const struct which_run *run,
 	return result;
 }
 
+/* Refuses a build with a label that the list lacks: PyPI takes no version with a label. */
+static int refuse_label(struct jw_error *err, const struct cli *cli, const struct wanted *wanted)
+{
+	const char *package = wanted->name, *version = wanted->version;
+	const struct package_fact *elsewhere = row_of("index", package);
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char *release, *text;
+
+	if (!elsewhere || !elsewhere->values[ELSEWHERE_PAGE])
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "%s %.100s: not in jitwarm's list, and PyPI has no builds with a label",
+						 package, version);
+	release = mem_printf("%s==%.*s", package, (int)strcspn(version, "+"), version);
+	add_which_one(&command, cli, release, false);
+	text = next_step_take(&command);
+	error_set(err, JW_ERR_NOT_FOUND,
+			  "%s %.100s: not in jitwarm's list; builds with a label are on %s's index (%s): “%s” "
+			  "shows those that the list has",
+			  package, version, elsewhere->values[ELSEWHERE_WHOSE],
+			  elsewhere->values[ELSEWHERE_PAGE], text);
+	mem_free(text);
+	mem_free(release);
+	return -1;
+}
+
+/* Returns whether a build with a label is requested, which PyPI cannot have. */
+static bool wants_label(const struct wanted *wanted)
+{
+	char *index = os_env("PIP_INDEX_URL");
+	const bool wants = wanted->version && strchr(wanted->version, '+') && !(index && *index);
+
+	mem_free(index);
+	return wants;
+}
+
 /* Refuses a package of whose requested releases nothing is known. */
 static int refuse_release(struct jw_error *err, const struct which_run *run,
 						  const struct wanted *wanted, const struct jw_which *which)
@@ -1277,6 +1366,8 @@ static int refuse_release(struct jw_error *err, const struct which_run *run,
 	for (size_t i = 0; output_wants_text(&run->cli->out) && i < run->gpus.count; i++)
 		if (print_beside(err, run, wanted, run->gpus.targets[i]))
 			return -1;
+	if (wants_label(wanted))
+		return refuse_label(err, run->cli, wanted);
 	add_which_one(&command, run->cli, wanted->typed, true);
 	text = next_step_take(&command);
 	if (!which->count)
@@ -1388,7 +1479,7 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 	const bool text = output_wants_text(&cli->out);
 	struct jw_which *const answers = &run->answers[run->count];
 	struct jw_which_options *options = &wanted->options;
-	const char *sources = sources_of(wanted->name);
+	const char *sources = sources_of_release(wanted);
 	const struct jw_which_release *common;
 
 	*options = (struct jw_which_options){.package = wanted->name,
@@ -1596,12 +1687,14 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 		run->has_others = run->has_others || (lacking && run->file);
 		if (lacking)
 			arena_add_string(run, &run->unlisted, &run->unlisted_count, SIZE_MAX, packages[i]);
-		if (lacking && !listed && !sources_of(wanted->name) && run->file) {
+		if (lacking && !listed && !sources_of_release(wanted) && run->file) {
 			if (unknown++ < MAX_NAMED)
 				buf_add(&left_out, "%s%s", left_out.size ? ", " : "", wanted->name);
 			continue;
 		}
-		if (lacking && !listed)
+		if (lacking && !listed && wants_label(wanted))
+			refuse_label(&why, run->cli, wanted);
+		else if (lacking && !listed)
 			set_unknown(&why, run->cli, wanted);
 		if (lacking && !listed && run->file) {
 			output_note(out, "%s", why.message);

@@ -17,6 +17,17 @@ is_wine || {
 snapshot run 64 -n prime frame
 snapshot run 64 torch check
 snapshot run 64 --prime torch
+# Of another program's line, a word before the command that names nothing is left out.
+run 64 whl lint "$sample"
+err_has "the command comes first: jitwarm lint "
+err_lacks whl
+run 64 frame check
+err_has "the command comes first: jitwarm check frame"
+# The values of an option are words of any case.
+run 0 which --target rtx5090 --platform Linux --python 3.12 torch
+out_has "Linux x86-64"
+run 64 which --target rtx5090 --platform Windowses torch
+err_has "it takes linux, linux-aarch64 or windows, not “Windowses”"
 cp "$sample" "a lib.so"
 snapshot run 64 "a lib.so"
 ! is_wine && err_has "“jitwarm check 'a lib.so'”"

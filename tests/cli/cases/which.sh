@@ -78,7 +78,12 @@ run 2 which --target gtx1080 --platform linux torch==2.8.0+cu128
 out_has "  cu128  2.8.0  fails: no code for sm_61, by PyTorch's build script"
 out_has "Newest that runs: pip install torch==2.14.1+cu126 --index-url"
 run 3 which --target gtx1080 --platform windows torch==2.8.0+cu999
-err_has "jitwarm's list has no release 2.8.0+cu999 of torch"
+err_has "torch 2.8.0+cu999: not in jitwarm's list; builds with a label are on PyTorch's index (https://pytorch.org/get-started): “jitwarm which --target gtx1080 --platform windows torch==2.8.0”"
+err_lacks "--ask"
+# Such builds of old jaxlib have the device code themselves.
+run 3 which --target v100 jaxlib==0.3.25+cuda11.cudnn82
+err_has "jaxlib 0.3.25+cuda11.cudnn82: not in jitwarm's list, and PyPI has no builds with a label"
+err_lacks plugin
 run 0 which --target gtx1080 --platform linux torch==2.7.0
 out_has "  PyPI   2.7.0, as 2.7.1  runs"
 out_has "  cu118  2.7.0            runs, by PyTorch's build script"
@@ -426,6 +431,11 @@ out_has "No release that jitwarm has examined runs on all 2 GPUs."
 # On Windows, pip takes a torch without device code.
 run 0 which --target gtx1080 --platform windows bitsandbytes
 out_has "bitsandbytes 0.50.2 requires torch 2.15.0, which fails: its wheel on PyPI has no device code for this platform."
+grep -A1 "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out" | grep -q "^Newest that runs: pip install bitsandbytes==0.50.2" || fail "no torch with device code"
+run 0 which --target rtx5090 --platform windows xformers==0.0.35
+grep -A1 "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out" | grep -q "^To install this release: pip install xformers==0.0.35" || fail "no torch with device code"
+run 0 which --target rtx5090,rtx3060 --platform windows xformers
+[[ $(grep -c "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out") == 3 ]] || fail "a GPU without a torch with device code"
 # torchaudio for arm64 has no device code, nor have the older wheels of torch for arm64 that it allows.
 run 3 which --target gtx1080 --platform linux-aarch64 torchaudio
 out_has "0.10.2  those examined have no device code: they run on the CPU"
