@@ -132,6 +132,9 @@ struct jw_together {
 	char *beside;  /* as that of a release, for all of them */
 	char *options; /* as that of a release: all come from one index */
 	bool found;
+	char **separate; /* packages that require NVIDIA's libraries: if there are several, they may not
+						fit, and `found` is false */
+	size_t separate_count;
 	bool none;    /* no examined releases of all run and fit */
 	bool exclude; /* the packages with these indices run, but no releases of both fit */
 	size_t excluding[2];

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/pep440.h"
 #include "code/rules.h"
+#include "plan/plan.h"
 
 enum {
 	MAX_MEMBERS = 64,  /* the most packages that are chosen together */
@@ -93,6 +94,40 @@ static bool may_require(struct choice *choice, const struct member *member,
 	return false;
 }
 
+/* Returns whether a wheel requires one version of a package. */
+static bool pins(const struct question *question, const struct wheel *wheel, const char *extras,
+				 const char *name)
+{
+	struct required required;
+
+	for (size_t i = 0; i < wheel->require_count; i++)
+		if (question_requires(question, wheel, extras, i, &required) && *required.version &&
+			!strcmp(required.is.name, name))
+			return true;
+	return false;
+}
+
+/* Returns whether two named releases, one of which was not examined, may require different versions
+ * of a package: both, or the examined ones next to them, require one version. */
+static bool may_differ(struct choice *choice, const struct member *member,
+					   const struct wheel *wheel, const struct member *other)
+{
+	const struct wheel *a = wheel, *b = other->chosen;
+	struct required required;
+
+	if (!member->named || !other->named || (!a->unseen && !b->unseen))
+		return false;
+	a = a->unseen ? shelf_neighbour(member->shelf, a) : a;
+	b = b->unseen ? shelf_neighbour(other->shelf, b) : b;
+	for (size_t i = 0; a && b && i < a->require_count; i++)
+		if (question_requires(choice->question, a, member->extras, i, &required) &&
+			*required.version && pins(choice->question, b, other->extras, required.is.name)) {
+			choice->unsure = true;
+			return true;
+		}
+	return false;
+}
+
 /* Returns whether a wheel goes with the releases that were chosen before it. */
 static bool goes_with_chosen(struct choice *choice, size_t at, const struct wheel *wheel)
 {
@@ -110,7 +145,8 @@ static bool goes_with_chosen(struct choice *choice, size_t at, const struct whee
 							  !allows(choice->question, wheel, member->extras, other->shelf->name,
 									  other->chosen->version) ||
 							  may_require(choice, member, wheel, other) ||
-							  may_require(choice, other, other->chosen, member)))
+							  may_require(choice, other, other->chosen, member) ||
+							  may_differ(choice, member, wheel, other)))
 			return false;
 	}
 	return true;
@@ -199,13 +235,50 @@ static bool has_gpu_builds(const struct wheel_list *list, const char *platform)
 	return false;
 }
 
+/* Returns whether a release can be chosen by its platform, label and version. */
+static bool is_candidate(const struct choice *choice, const struct member *member,
+						 const struct wheel *wheel)
+{
+	bool valid;
+
+	return !strcmp(wheel->platform, choice->question->options.platform) &&
+		   text_same(wheel_label(wheel), choice->label) &&
+		   (!member->pinned || version_is_same(wheel->version, member->pinned)) &&
+		   pep440_fits(wheel->version, member->versions, &valid);
+}
+
+/* Returns whether a named package allows none of the releases that another one requires. */
+static bool is_excluded(const struct choice *choice, size_t at)
+{
+	const struct member *member = &choice->members[at];
+	bool excluded = false;
+
+	for (size_t i = 0; i < member->shelf->list.count; i++) {
+		const struct wheel *wheel = &member->shelf->list.wheels[i];
+
+		if (!is_candidate(choice, member, wheel))
+			continue;
+		excluded = false;
+		for (size_t k = 0; k < at && !excluded; k++) {
+			const struct member *other = &choice->members[k];
+
+			excluded = other->named && other->chosen && k != member->by &&
+					   !allows(choice->question, other->chosen, other->extras, member->shelf->name,
+							   wheel->version);
+		}
+		if (!excluded)
+			return false;
+	}
+	return excluded;
+}
+
 /* Chooses a release for this package and for those after it, the newest first. */
 static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 {
 	struct member *member = &choice->members[at];
 	const struct question *question = choice->question;
 	const char *platform = question->options.platform;
-	bool runs = false, unknown = false, valid;
+	bool runs = false, unknown = false;
 
 	if (at == choice->count)
 		return FOUND;
@@ -217,11 +290,7 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 		enum found found;
 		bool bare;
 
-		if (strcmp(wheel->platform, platform) != 0 ||
-			!text_same(wheel_label(wheel), choice->label) ||
-			(member->pinned && !version_is_same(wheel->version, member->pinned)) ||
-			!pep440_fits(wheel->version, member->versions, &valid) ||
-			!goes_with_chosen(choice, at, wheel))
+		if (!is_candidate(choice, member, wheel) || !goes_with_chosen(choice, at, wheel))
 			continue;
 		if (choice->tries++ == MAX_TRIES)
 			return GIVEN_UP;
@@ -250,7 +319,7 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 			return found;
 	}
 	member->chosen = NULL;
-	if (runs)
+	if (runs || (!member->named && !member->newest && is_excluded(choice, at)))
 		return NONE;
 	if (unknown)
 		member->fails = NULL;
@@ -548,6 +617,47 @@ static enum found choose_index(struct jw_error *err, struct choice *choice,
 	return newest || first == FOUND ? choose_together(err, choice, options, shelves, count) : first;
 }
 
+/* Returns whether a release requires a library of NVIDIA's. */
+static bool requires_nvidia(const struct choice *choice, const struct member *member)
+{
+	struct required required;
+
+	for (size_t i = 0; member->chosen && i < member->chosen->require_count; i++)
+		if (question_requires(choice->question, member->chosen, member->extras, i, &required) &&
+			fate_is_nvidia(required.is.name, NULL, required.is.name))
+			return true;
+	return false;
+}
+
+/* Finds the packages that bring NVIDIA's libraries, if there are several: the list has only some of
+ * these requirements, so nothing shows that they fit. */
+static int find_separate(struct jw_error *err, struct choice *choice,
+						 const struct jw_which_options *options, struct shelf *const *shelves,
+						 struct jw_together *together)
+{
+	for (size_t i = 0; i < together->count; i++) {
+		const enum found found = choose_together(err, choice, &options[i], &shelves[i], 1);
+
+		if (found == BROKEN)
+			return -1;
+		for (size_t k = 0; found == FOUND && k < choice->count; k++) {
+			const struct member *member = &choice->members[k];
+			bool known = false;
+
+			for (size_t n = 0; n < together->separate_count; n++)
+				known = known || !strcmp(together->separate[n], member->shelf->name);
+			if (!known && requires_nvidia(choice, member))
+				arena_add_string(together, &together->separate, &together->separate_count, SIZE_MAX,
+								 member->shelf->name);
+		}
+	}
+	if (together->separate_count < 2)
+		together->separate_count = 0;
+	else
+		together->found = false;
+	return 0;
+}
+
 /* Writes the versions of a choice into the result. */
 static void take_choice(const struct choice *choice, struct jw_together *together)
 {
@@ -590,12 +700,15 @@ int jw_which_together(struct jw_error *err, const struct jw_which_options *optio
 	if (!result && count && count <= MAX_MEMBERS)
 		found = choose_index(err, choice, options, shelves, count);
 	together->none = found == NONE && !choice->unsure;
-	if (found == FOUND)
+	if (found == FOUND) {
 		take_choice(choice, together);
-	else if (found == NONE)
+		if (!choice->label)
+			result = find_separate(err, choice, options, shelves, together);
+	} else if (found == NONE) {
 		result = find_excluding(err, choice, options, shelves, count, together);
-	else if (found == BROKEN)
+	} else if (found == BROKEN) {
 		result = -1;
+	}
 	question_free(question);
 	if (result)
 		jw_result_free(together);

@@ -98,10 +98,11 @@ static const struct json_field release_fields[] = {
 		"a package that the release requires and that fails on this GPU, with the version or the "
 		"versions that the release allows",
 		.presence = JSON_UNLESS_NULL),
-	RELEASE(beside,
-			"more requirements for pip, with a blank between two; without these, pip takes versions "
-			"that fail on the GPU",
-			.presence = JSON_UNLESS_NULL),
+	RELEASE(
+		beside,
+		"more requirements for pip, with a blank between two; without these, pip takes versions "
+		"that fail on the GPU",
+		.presence = JSON_UNLESS_NULL),
 	RELEASE(required,
 			"a package that the release requires and that fails on this GPU, and its version; the "
 			"release runs without it",
@@ -164,6 +165,8 @@ struct which_together {
 	size_t count;
 	char *options;
 	char *excluding[2];
+	char **separate;
+	size_t separate_count;
 	bool beside; /* some of them are not in question, but needed beside the others */
 	bool none;   /* none of the examined releases run and fit together */
 };
@@ -182,6 +185,10 @@ static const struct json_field together_fields[] = {
 	JSON_AS("excludes", struct which_together, excluding[1],
 			"the package that `package` excludes: each one runs, but no releases of both do",
 			.presence = JSON_UNLESS_NULL),
+	JSON_LINES_OF("separate", struct which_together, separate, separate_count,
+				  "packages that require NVIDIA's libraries in versions of their own, so that an "
+				  "environment may not hold them together; then `requirements` is missing",
+				  .presence = JSON_IF_SET),
 	{0},
 };
 
@@ -1542,39 +1549,109 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 	return 0;
 }
 
-/* Prints the command that installs all packages, or names two that exclude each other. */
+/* Returns whether two GPUs have the same answer for all packages. */
+static bool same_together(const struct which_together *a, const struct which_together *b)
+{
+	if (a->count != b->count || a->separate_count != b->separate_count || a->none != b->none ||
+		!text_same(a->options, b->options) || !text_same(a->excluding[0], b->excluding[0]) ||
+		!text_same(a->excluding[1], b->excluding[1]))
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->requirements[i], b->requirements[i]) != 0)
+			return false;
+	for (size_t i = 0; i < a->separate_count; i++)
+		if (strcmp(a->separate[i], b->separate[i]) != 0)
+			return false;
+	return true;
+}
+
+/* Names the GPUs with the same answer as this one, which is the first of them: “all 3 GPUs”. */
+static char *gpus_together(const struct which_run *run, const struct which_together *together)
+{
+	const struct which_together *end = run->together + run->together_count;
+	struct buf text = BUF_MAX(4096);
+	size_t count = 0, done = 0;
+	char gpu[GPUS_MARKETED], *names;
+	bool all;
+
+	for (const struct which_together *at = together; at < end; at++)
+		count += same_together(at, together);
+	all = count > 1 && count == run->together_count;
+	if (all)
+		buf_add(&text, "all %zu GPUs", count);
+	for (const struct which_together *at = together; !all && at < end; at++) {
+		if (!same_together(at, together))
+			continue;
+		(void)gpu_targets_marketed(gpu, &run->cli->out, at->target, run->cli->system);
+		buf_add(&text, "%s%s", !done ? "" : done + 1 < count ? ", " : " and ", gpu);
+		done++;
+	}
+	names = mem_string(buf_text(&text));
+	buf_free(&text);
+	return names;
+}
+
+/* Prints why there is no command that installs all packages. */
+static void print_apart(const struct output *out, const struct which_together *together,
+						const char *gpus)
+{
+	struct buf names = BUF_MAX(4096);
+
+	if (together->excluding[0])
+		output_line(out, STYLE_BAD,
+					"%s and %s exclude each other: no releases of both run on %s and fit together.",
+					together->excluding[0], together->excluding[1], gpus);
+	else if (together->none)
+		output_line(out, STYLE_BAD,
+					"No releases that jitwarm has examined run on %s and fit together.", gpus);
+	for (size_t i = 0; i < together->separate_count; i++)
+		buf_add(&names, "%s%s",
+				!i                                 ? ""
+				: i + 1 < together->separate_count ? ", "
+												   : " and ",
+				together->separate[i]);
+	if (names.size)
+		output_line(
+			out, STYLE_WARN,
+			"%s require NVIDIA's libraries in versions of their own, which may exclude each "
+			"other: install them in separate environments.",
+			buf_text(&names));
+	buf_free(&names);
+}
+
+/* Prints the command that installs all packages, or why there is none, once for all GPUs with the
+ * same answer. */
 static void print_together(const struct which_run *run, const struct which_together *together)
 {
 	const struct output *out = &run->cli->out;
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	char gpu[GPUS_MARKETED], text[GPUS_MARKETED + 32] = "For all of them: ";
 	/* A list of pip's has other packages, too. pip refuses a requirement without a hash beside it,
 	 * if it has hashes, and takes all packages of a command from one index. */
 	const bool list = run->file && text_ends(run->file, ".txt"),
 			   whole = list && (run->hashed ? !together->beside : !together->options);
+	char *gpus, *text;
 
-	(void)gpu_targets_marketed(gpu, out, together->target, run->cli->system);
-	if (together->excluding[0])
-		output_line(out, STYLE_BAD,
-					"%s and %s exclude each other: no releases of both run on %s and fit together.",
-					together->excluding[0], together->excluding[1], gpu);
-	if (together->none && !together->excluding[0])
-		output_line(out, STYLE_BAD,
-					"No releases that jitwarm has examined run on %s and fit together.", gpu);
-	if (!together->count)
-		return;
-	buf_add(&command, "pip install");
-	if (whole) {
-		buf_add(&command, " -r");
-		shell_add_word(&command, run->file);
+	for (const struct which_together *at = run->together; at < together; at++)
+		if (same_together(at, together))
+			return;
+	gpus = gpus_together(run, together);
+	print_apart(out, together, gpus);
+	if (together->count) {
+		buf_add(&command, "pip install");
+		if (whole) {
+			buf_add(&command, " -r");
+			shell_add_word(&command, run->file);
+		}
+		if (!whole || !run->hashed)
+			shell_add_words(&command, (const char *const *)together->requirements, together->count);
+		shell_add_each(&command, together->options);
+		text = run->together_count > 1 ? mem_printf("For all of them on %s: ", gpus)
+									   : mem_string("For all of them: ");
+		next_step(out, STYLE_GOOD, text, &command);
+		mem_free(text);
 	}
-	if (!whole || !run->hashed)
-		shell_add_words(&command, (const char *const *)together->requirements, together->count);
-	shell_add_each(&command, together->options);
-	if (run->together_count > 1)
-		(void)text_format(text, sizeof text, "For all of them on %s: ", gpu);
-	next_step(out, STYLE_GOOD, text, &command);
-	if (list && !whole && !run->hashed && run->has_others) {
+	mem_free(gpus);
+	if (together->count && list && !whole && !run->hashed && run->has_others) {
 		command = BUF_MAX(NEXT_STEP_MAX);
 		buf_add(&command, "pip install");
 		buf_add(&command, " -r");
@@ -1621,7 +1698,14 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 		for (size_t k = 0; together->found && k < count; k++)
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
 							 together_requirement(run, &all[k], together->versions[k]));
-		at = together->beside ? together->beside : "";
+		for (size_t k = 0; k < together->separate_count; k++) {
+			const char *name = together->separate[k];
+
+			for (size_t n = 0; n < count; n++)
+				name = strcmp(all[n].name, together->separate[k]) ? name : all[n].install;
+			arena_add_string(run, &row->separate, &row->separate_count, SIZE_MAX, name);
+		}
+		at = together->found && together->beside ? together->beside : "";
 		for (size_t length; (length = next_word_length(&at)); at += length)
 			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
 							 arena_printf(run, "%.*s", (int)length, at));

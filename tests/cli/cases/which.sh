@@ -499,6 +499,26 @@ out_has "For all of them: pip install torch==2.1.0 bitsandbytes==0.45.5"
 run "1|2" which --target gtx1080 --platform linux triton torch
 out_lacks "exclude each other"
 out_lacks "For all of them"
+# Packages that require different releases of torch exclude each other.
+run 1 which --target rtx5090 --platform windows torchaudio torchvision==0.22
+out_has "For all of them: pip install torchaudio==2.7.0+cu128 torchvision==0.22.0+cu128 --index-url https://download.pytorch.org/whl/cu128"
+run 1 which --target gtx1080 --platform linux torchvision xformers
+out_has "For all of them: pip install torchvision==0.21.0 xformers==0.0.29.post3" # both pin torch 2.6.0
+# The list has only some requirements on NVIDIA's libraries, so two packages that have such ones get no command.
+run 1 which --target gtx1080 --platform linux torchvision tensorflow xgboost
+out_has "torch and tensorflow require NVIDIA's libraries in versions of their own, which may exclude each other: install them in separate environments."
+out_lacks "For all of them"
+run 1 which --target gtx1080 --platform linux --json torch tensorflow
+json 'd["together"] == [{"target": "sm_61", "separate": ["torch", "tensorflow"]}]'
+run 2 which --target gtx1080 --platform linux torch==2.4.1 tensorflow==2.15.1 # cuDNN 9.1.0.70 and 8.9.4.25
+out_has "torch==2.4.1 and tensorflow==2.15.1 exclude each other"
+run 1 which --target gtx1080 --platform linux tensorflow xgboost
+out_has "xgboost==3.2.0 nvidia-cudnn-cu12==9.10.2.21"
+# GPUs with the same answer have one line.
+run 0 which --target gtx1080,v100,a100 --platform linux torch==2.4.1 xgboost==3.2.0
+[[ $(grep "^For all of them" "$out") == "For all of them on all 3 GPUs: pip install torch==2.4.1 xgboost==3.2.0" ]] || fail "not one line"
+run 1 which --target gtx1080,rtx4090,p100 --platform linux torch xgboost==3.2.0
+out_has "For all of them on GTX 1080 (sm_61) and sm_60 (P100): pip install torch==2.7.1 xgboost==3.2.0"
 # The name of a wheel is its package and version.
 for words in torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl folder/torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl; do
 	run 1 which --target gtx1080 --platform linux "$words"
