@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make-catalogue.py [--check | --current | --formats FILE | --missing [FOLDER...]]   writes po/jitwarm.pot from the sources, and brings po/*.po up to date
+"""make-catalogue.py [--check | --current | --formats FILE | --missing [FOLDER...]]   brings po/*.po up to date with the sources
 
 --check    writes nothing; ends with 1 where a message has no translation, a translation breaks its format, a command lacks its quotes, an entry is fuzzy or there twice, or more than one translation in ten is of a message that the sources no longer have
 --current  the same, and where a catalogue is not as this script writes it
@@ -294,8 +294,7 @@ def main():
         if broken(message.id):
             print(f"{messages[message][0]}: “{message.id}”: a command lacks its quotes: {broken(message.id)}")
             failures += 1
-    template = PO / "jitwarm.pot"
-    outputs = {template: render(messages, head_of(template), {})}
+    outputs = {}
     for path in sorted(PO.glob("*.po")):
         texts = read_po(path)
         outputs[path] = render(messages, head_of(path), texts)

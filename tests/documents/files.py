@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """files.py JITWARM   docs/files.md names every variable JITWARM_… that src reads or sets, and no other; each setting of `config` beside the
 variable that sets it; and every file that `uninstall` knows as jitwarm's own in the state directory. docs/troubleshooting.md
-quotes messages as po/jitwarm.pot has them."""
+quotes messages as po/ko.po has them."""
 import json
 import os
 import pathlib
@@ -41,7 +41,7 @@ files = {"keys" if name == "own_keys" else name for name in files}
 for name in sorted(kept ^ files):
     failures.append(f"{name} in the state directory: {'uninstall does not know it' if name in kept else 'not on the page'}")
 
-messages = ["".join(re.findall(r'"(.*)"', quoted)) for quoted in re.findall(r'^msgid ((?:".*"\n)+)', (ROOT / "po/jitwarm.pot").read_text(), re.M)]
+messages = ["".join(re.findall(r'"(.*)"', quoted)) for quoted in re.findall(r'^msgid ((?:".*"\n)+)', (ROOT / "po/ko.po").read_text(), re.M)]
 quotes = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs/troubleshooting.md").read_text().split("## Messages from jitwarm")[1], re.M)
 for quote in quotes:
     pattern = r"%\S*[a-z]".join(re.escape(part) for part in quote.removesuffix("…").split("…"))
