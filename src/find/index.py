@@ -178,7 +178,7 @@ def system_of(tag):
 
 
 def python_words(tags, least):
-    """The Pythons of a wheel, in the list's form (cp310, cp38+, py3) and in people's."""
+    """The Pythons of a wheel, in the list's form (cp310, cp38+, py3; cp313t, pp310) and in people's."""
     listed, shown = [], set()
     for python, abi in sorted({(tag.interpreter, tag.abi) for tag in tags}):
         match = re.fullmatch(r"([a-z]+)(\d)(\d*)", python)
@@ -189,10 +189,10 @@ def python_words(tags, least):
             listed.append(python + "+")
         elif kind == "py":
             listed.append("cp{}{}+".format(*least) if least else "py3")
-        elif kind == "cp" and not abi.endswith("t"):
-            listed.append(python)
+        else:
+            listed.append(abi if more == "t" else python)
     numbers = lambda word: [int(number) for number in re.findall(r"\d+", word)]
-    return ",".join(dict.fromkeys(listed)) or "py3", sorted(shown, key=lambda word: (word.startswith("PyPy"), numbers(word), word))
+    return ",".join(dict.fromkeys(listed)), sorted(shown, key=lambda word: (word.startswith("PyPy"), numbers(word), word))
 
 
 def least_python(requires):

@@ -590,9 +590,10 @@ static unsigned python_number(const char *text, size_t length)
 	return (unsigned)(major * 100 + minor);
 }
 
-/* One of the words of `pythons`: cp310, cp38+, py3. */
+/* One of the words of `pythons`: cp310, cp38+, py3. Another word (cp313t, pp310) is for no usual
+ * Python. */
 struct python_tag {
-	unsigned number; /* 310; 0 for any */
+	unsigned number; /* 310; 0 for py3, and for another word */
 	bool newer;      /* newer versions count, too */
 };
 
@@ -601,9 +602,10 @@ static struct python_tag next_tag(const char **at)
 	const size_t length = strcspn(*at, ",");
 	const bool newer = length && (*at)[length - 1] == '+';
 	const unsigned number = length > 3 ? python_number(*at + 2, length - 2 - newer) : 0;
+	const bool any = length == 3 && text_starts(*at, "py3");
 
 	*at += length + ((*at)[length] == ',');
-	return (struct python_tag){number, newer || !number};
+	return (struct python_tag){number, any || (newer && number)};
 }
 
 const char *wheel_label(const struct wheel *wheel)
@@ -644,6 +646,8 @@ char *wheel_pythons(const struct wheel *wheel)
 	for (const char *at = wheel->pythons; *at && count < MOST;) {
 		const struct python_tag tag = next_tag(&at);
 
+		if (!tag.number && !tag.newer)
+			continue;
 		numbers[count++] = tag.number;
 		newer = tag.newer && tag.number < newer ? tag.number : newer;
 	}
@@ -663,7 +667,7 @@ char *wheel_pythons(const struct wheel *wheel)
 		if (numbers[last] > from)
 			buf_add(&text, " to %u.%u", numbers[last] / 100, numbers[last] % 100);
 	}
-	result = mem_string(buf_text(&text));
+	result = mem_string(count ? buf_text(&text) : wheel->pythons);
 	buf_free(&text);
 	return result;
 }

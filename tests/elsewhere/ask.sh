@@ -42,6 +42,7 @@ for version, tag, sm in ("1.0", "py3-none-any", "sm_50"), ("1.1", "py3-none-any"
     wheel("loose", version, tag, ptx(sm))
 wheel("torch", "2.7.1", linux, ptx("sm_90"))
 wheel("older", "1.0", "cp37-cp37m-manylinux2014_x86_64", ptx("sm_50"))
+wheel("older", "1.0", "cp313-cp313t-manylinux2014_x86_64", ptx("sm_50"))
 wheel("pinned", "1.0", linux, ptx("sm_50"), ["nvidia-cudnn-cu12==9.10.2.21; platform_system == 'Linux'", "nvidia-cudnn-cu12==1.0; extra == 'x'", "torch (==2.8.0)",
       "tensorflow==2.16.2; platform_system == 'Darwin'", "numpy==1.0"] + ["numpy"] * 4096 + ["vllm==0.9.0"])
 wheel("numba_cuda", "0.17", linux, ptx("sm_50"))
