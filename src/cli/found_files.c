@@ -116,6 +116,10 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 											.owners = !out};
 	struct jw_found *found;
 
+	for (size_t i = 0; i < name_count; i++)
+		if (!strcmp(names[i], "-") && !os_exists(names[i]))
+			return error_set(err, JW_ERR_USAGE,
+							 "this command does not read the standard input: name a file");
 	if (jw_find(err, &options, &found))
 		return -1;
 	found_files_take(out, found, ret_files);

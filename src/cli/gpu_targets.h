@@ -98,7 +98,7 @@ void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const ch
 	CLI_LIST("target", "GPU",                                                                      \
 			 "Answer for this GPU instead of this machine's GPUs: sm_86, 8.6, rtx3070, “RTX "    \
 			 "4090”, h100, native, all, or several with commas; may be repeated",                  \
-			 .aliases = {"gpu", "gpus"}),                                                          \
+			 .aliases = {"gpu", "gpus", "arch"}),                                                  \
 		CLI_VALUE("driver", "VERSION",                                                             \
 				  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",      \
 				  .aliases = {"cuda"}, .names = NAMES_DRIVER)

@@ -41,7 +41,7 @@ enum option_names {
 	NAMES_ENTRIES,          /* whose entries: “former”, a driver's whole version, or a stamp */
 };
 
-enum { OPTION_ALIASES = 2 };
+enum { OPTION_ALIASES = 3 };
 
 struct cli_option {
 	const char *name;                    /* without "--"; NULL ends the table */

@@ -427,6 +427,7 @@ char *jw_which_sibling(const char *package, size_t *at)
 
 char *jw_which_nearest(const char *package)
 {
+	const struct package_fact *project;
 	char name[PACKAGE_MAX_NAME], *text, *result;
 	struct suggest nearest;
 	size_t size;
@@ -443,7 +444,12 @@ char *jw_which_nearest(const char *package)
 		if (listed)
 			suggest_offer(&nearest, listed);
 	}
-	result = nearest.best ? mem_string(nearest.best) : NULL;
+	for (size_t i = 0; (project = package_fact_next("called", &i));)
+		suggest_offer(&nearest, project->name);
+	project = nearest.best ? package_fact_of("called", nearest.best) : NULL;
+	result = project        ? mem_string(project->values[0])
+			 : nearest.best ? mem_string(nearest.best)
+							: NULL;
 	mem_free(text);
 	return result;
 }

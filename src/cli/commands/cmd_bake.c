@@ -378,7 +378,7 @@ static const struct cli_option bake_options[] = {
 	CLI_LIST("target", "GPU",
 			 "Bake for this GPU (sm_86, rtx3070) instead of the GPUs of this machine, without a "
 			 "GPU or driver; may be repeated",
-			 .aliases = {"gpu", "gpus"}),
+			 .aliases = {"gpu", "gpus", "arch"}),
 	CLI_LIST("driver", "VERSION|FILE",
 			 "With --target: the oldest driver that has to load the code (570, 550.163.01, or CUDA "
 			 "12.8), or the library or profile of this driver, as for “jitwarm make”. Without this "

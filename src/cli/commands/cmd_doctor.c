@@ -715,6 +715,10 @@ static int explain_text(struct jw_error *err, struct doctoring *doctoring)
 		result = -1;
 		goto done;
 	}
+	if (piped && !text.size) {
+		result = error_set(err, JW_ERR_UNSUPPORTED, "the standard input is empty");
+		goto done;
+	}
 	for (size_t i = 0; i < options->operand_count && !piped; i++)
 		buf_add(&text, "%s%s", i ? " " : "", options->operands[i]);
 	if (jw_doctor_text(&why, buf_text(&text), &doctoring->result)) {

@@ -872,7 +872,8 @@ static const struct cli_option options[] = {
 			 "Require code for the architectures that the build was asked for, written as in "
 			 "TORCH_CUDA_ARCH_LIST (\"8.6;12.0+PTX\"), CMAKE_CUDA_ARCHITECTURES (\"86-real;120\") "
 			 "or nvcc (\"-gencode arch=compute_86,code=sm_86\"): the status is 1 if a library "
-			 "lacks one of them; may be repeated"),
+			 "lacks one of them; may be repeated",
+			 .aliases = {"require"}),
 	CLI_FLAG("each",
 			 "Require the architectures of --arch-list in every piece of code, not only in "
 			 "one piece of each library",
@@ -883,7 +884,8 @@ static const struct cli_option options[] = {
 		.rare = true),
 	CLI_DURATION("max-start", "TIME",
 				 "Exit with status 1 if the first start is predicted to compile for longer than "
-				 "this time (5s, 2m)"),
+				 "this time (5s, 2m)",
+				 .aliases = {"max-time"}),
 	CLI_VALUE("driver", "VERSION",
 			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",
 			  .aliases = {"cuda"}, .names = NAMES_DRIVER, .rare = true),

@@ -1551,7 +1551,7 @@ static const struct cli_option make_options[] = {
 	CLI_HEADING(.title = "For which machine"),
 	CLI_LIST("target", "GPU",
 			 "Compile for this GPU: sm_86, rtx3070, “RTX 4090”, or several; may be repeated",
-			 .aliases = {"gpu", "gpus"}),
+			 .aliases = {"gpu", "gpus", "arch"}),
 	CLI_LIST("driver", "VERSION|FILE",
 			 "Compile for this driver: a version (550.163.01; with -n also 580 or CUDA 12.8), a "
 			 "driver's library (libcuda.so, nvcuda64.dll; if the file's name has no version, add "

@@ -29,6 +29,8 @@ enum {
 
 /* The values of a row “with” of packages.tsv. */
 enum { WITH_SINCE, WITH_EXTRA };
+/* The values of a row “device”. */
+enum { DEVICE_SOURCES, DEVICE_EXTRA, DEVICE_ON_WINDOWS };
 
 /* ---- the document */
 
@@ -1062,14 +1064,21 @@ static const char *sources_of(const char *package)
 {
 	const struct package_fact *fact = row_of("device", package);
 
-	return fact ? fact->values[0] : NULL;
+	return fact ? fact->values[DEVICE_SOURCES] : NULL;
 }
 
 /* Returns the packages that have the device code of the requested release, or NULL: a build with a
  * label, such as jaxlib 0.3.25+cuda11.cudnn82, has its own. */
 static const char *sources_of_release(const struct wanted *wanted)
 {
-	return wanted->version && strchr(wanted->version, '+') ? NULL : sources_of(wanted->name);
+	const struct package_fact *fact = row_of("device", wanted->name);
+	const char *on_windows = fact && text_same(wanted->options.platform, "windows")
+								 ? package_fact_value(fact, DEVICE_ON_WINDOWS)
+								 : NULL;
+
+	if (wanted->version && strchr(wanted->version, '+'))
+		return NULL;
+	return on_windows ? on_windows : sources_of(wanted->name);
 }
 
 /* Replaces a package by the one that an extra about CUDA brings, which has the device code: jax and
@@ -1094,9 +1103,9 @@ static void apply_extras(struct wanted *wanted, const char *extras)
 						  listed, (int)(used ? used : strspn(at, digits)), used ? extras : at,
 						  at + strspn(at, digits));
 		/* “cuda12-local” takes NVIDIA's libraries from the machine. */
-		if (fact->values[1])
+		if (package_fact_value(fact, DEVICE_EXTRA))
 			(void)text_format(wanted->extras, sizeof wanted->extras, "[%s]",
-							  strstr(wanted->extras, "local") ? "" : fact->values[1]);
+							  strstr(wanted->extras, "local") ? "" : fact->values[DEVICE_EXTRA]);
 		return;
 	}
 }
@@ -1156,6 +1165,9 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *wa
 		wanted->version = wheel_part_text(wanted->of_wheel, sizeof wanted->of_wheel, wheel.version);
 		return 0;
 	}
+	if (!strcmp(text, "-"))
+		return error_set(err, JW_ERR_USAGE,
+						 "“jitwarm which -r -” reads a list from the standard input");
 	if (!package_normalise(text, length, wanted->install))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
 	(void)text_format(wanted->name, sizeof wanted->name, "%.*s", (int)length, text);
@@ -1352,6 +1364,30 @@ static bool wants_label(const struct wanted *wanted)
 	return wants;
 }
 
+/* Appends “--python” with the newest version that a release is for, if --ask would ask for another
+ * one. */
+static void add_its_python(struct buf *command, const struct which_run *run,
+						   const struct wanted *wanted)
+{
+	struct jw_which_options question = wanted->options;
+	char version[JW_PYTHON_VERSION];
+	struct jw_which *which;
+
+	if (options_given(&run->cli->options, "python") || !jw_environment_python(version))
+		return;
+	question.python = version;
+	if (jw_which(NULL, &question, &which))
+		return;
+	if (which->count && which->releases->answer == JW_WHICH_NO_PYTHON && which->releases->why) {
+		const char *last = strrchr(which->releases->why, ' ');
+
+		last = last ? last + 1 : which->releases->why;
+		if (text_is_digit(*last))
+			buf_add(command, " --python %s", last);
+	}
+	jw_result_free(which);
+}
+
 /* Refuses a package of whose requested releases nothing is known. */
 static int refuse_release(struct jw_error *err, const struct which_run *run,
 						  const struct wanted *wanted, const struct jw_which *which)
@@ -1375,7 +1411,10 @@ static int refuse_release(struct jw_error *err, const struct which_run *run,
 			return -1;
 	if (wants_label(wanted))
 		return refuse_label(err, run->cli, wanted);
-	add_which_one(&command, run->cli, wanted->typed, true);
+	add_which(&command, run->cli);
+	add_its_python(&command, run, wanted);
+	shell_add_word(&command, wanted->typed);
+	buf_add(&command, " --ask");
 	text = next_step_take(&command);
 	if (!which->count)
 		error_set(err, JW_ERR_NOT_FOUND,
@@ -1486,8 +1525,8 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 	const bool text = output_wants_text(&cli->out);
 	struct jw_which *const answers = &run->answers[run->count];
 	struct jw_which_options *options = &wanted->options;
-	const char *sources = sources_of_release(wanted);
 	const struct jw_which_release *common;
+	const char *sources;
 
 	*options = (struct jw_which_options){.package = wanted->name,
 										 .version = wanted->version,
@@ -1498,6 +1537,7 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 										 .python = run->python};
 	if (cli->system)
 		options->speed = cli->system->speed;
+	sources = sources_of_release(wanted);
 	/* The wheels of keras do not say which package it loads. */
 	if (sources && strchr(sources, '|') && !wanted->version && !wanted->range)
 		return set_sources(err, cli, wanted->name, sources, run->asks);

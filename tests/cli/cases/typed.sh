@@ -23,6 +23,23 @@ err_has "the command comes first: jitwarm lint "
 err_lacks whl
 run 64 frame check
 err_has "the command comes first: jitwarm check frame"
+# A standard input that is not read, or empty.
+run 64 which --target rtx4090 -
+err_has "“jitwarm which -r -” reads a list from the standard input"
+run 64 scan --target sm_86 - <"$sample"
+err_has "this command does not read the standard input: name a file"
+# Options have the names of other tools' options.
+for option in "--max-time 5m" "--require sm_86"; do
+	# shellcheck disable=SC2086
+	run "0|1" lint --gpus sm_86 $option "$sample"
+done
+run 64 bake --arch nosuch -o baked
+err_has "“nosuch” is not a known GPU"
+# A typing error in another name of a project is that project's package.
+for name in pytroch tf; do
+	run 3 which --target h100 $name
+	err_has "did you mean t" && err_has "“jitwarm which --target h100 t"
+done
 # The values of an option are words of any case.
 run 0 which --target rtx5090 --platform Linux --python 3.12 torch
 out_has "Linux x86-64"
@@ -191,6 +208,7 @@ out_has "CUDA_ERROR_NO_BINARY_FOR_GPU (209)"
 { echo "CUDA error 222" && seq 200000; } >"$work/log"
 input=$work/log run 2 doctor -
 run 2 doctor -
+err_has "the standard input is empty"
 # A file and a package are what they are, whatever they are called.
 (cd "$work" && printf '.version 8.0\n.target sm_50\n.address_size 64\n' >222 && run "0|1|2" doctor 222 && out_lacks "error: ") || exit 1
 snapshot run 64 --json prmie

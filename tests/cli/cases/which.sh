@@ -342,7 +342,8 @@ out_has "  2.10.0, as 2.10.1  compiles its kernels when it starts"
 run 0 which --target gtx1060 --platform linux tensorflow
 out_has "  2.0.4 – 1.14.0  those examined have no device code: they run on the CPU"
 run 3 which --target gtx1060 --platform linux tensorflow==1.15.0
-err_has "jitwarm has not examined tensorflow 1.15.0; “jitwarm which --target gtx1060 --platform linux tensorflow==1.15.0 --ask” examines this release"
+err_has "jitwarm has not examined tensorflow 1.15.0; “jitwarm which --target gtx1060 --platform linux "
+err_has " tensorflow==1.15.0 --ask” examines this release"
 # Between two that differ, a release that was not examined has no answer.
 run 3 which --target rtx3070 --platform linux xgboost==1.6.1
 out_has "  1.6.2  runs"
@@ -422,6 +423,17 @@ run 0 which --target rtx3070 --driver 550 --platform linux bitsandbytes==0.50.2
 out_has "To install this release: pip install bitsandbytes==0.50.2 torch==2.10.0"
 run 0 which --target rtx5090 --platform linux bitsandbytes
 out_lacks "torch"
+# The index is asked for a Python that the release is for.
+is_wine || {
+	run 3 which --target rtx3070 --platform linux tensorflow==2.3.0
+	err_has "“jitwarm which --target rtx3070 --platform linux --python 3.8 tensorflow==2.3.0 --ask”"
+}
+# A package's code may come from another package on Windows.
+run 3 which --target h100 --platform windows sageattention
+err_has "sageattention: its code for GPUs comes from triton-windows: "
+run 3 which --target h100 --platform linux sageattention
+err_has "comes from triton: "
+
 # With several GPUs, it runs on all of them, or there is none: torch 2.7.1 does not run on an RTX 5090.
 run 0 which --target h200,v100 --platform linux bitsandbytes
 out_has "Newest that runs on all 2 GPUs: pip install bitsandbytes==0.50.2 torch==2.10.0"
