@@ -643,8 +643,9 @@ static bool print_codeless(const struct which_run *run, const struct wanted *wan
 	const size_t length = strcspn(release->codeless, "<>=!~ ");
 	char *name = mem_string_n(release->codeless, length), *install;
 	struct jw_which_options question = wanted->options;
-	struct jw_which **found = mem_array(count, sizeof *found),
-					*answers = mem_array(count, sizeof *answers);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
+	struct jw_which **found = mem_array(count, sizeof *found);
+	struct jw_which *answers = mem_array(count, sizeof *answers);
 	const struct jw_which_release *runs = NULL;
 	size_t known = 0;
 

@@ -17,7 +17,7 @@ is_wine || {
 snapshot run 64 -n prime frame
 snapshot run 64 torch check
 snapshot run 64 --prime torch
-# Of another program's line, a word before the command that names nothing is left out.
+# A word before the command that names nothing, as in another program's line, is left out.
 run 64 whl lint "$sample"
 err_has "the command comes first: jitwarm lint "
 err_lacks whl

@@ -443,9 +443,9 @@ out_has "No release that jitwarm has examined runs on all 2 GPUs."
 # On Windows, pip takes a torch without device code.
 run 0 which --target gtx1080 --platform windows bitsandbytes
 out_has "bitsandbytes 0.50.2 requires torch 2.15.0, which fails: its wheel on PyPI has no device code for this platform."
-grep -A1 "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out" | grep -q "^Newest that runs: pip install bitsandbytes==0.50.2" || fail "no torch with device code"
+grep -q "^Newest that runs: pip install bitsandbytes==0.50.2" < <(grep -A1 "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out") || fail "no torch with device code"
 run 0 which --target rtx5090 --platform windows xformers==0.0.35
-grep -A1 "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out" | grep -q "^To install this release: pip install xformers==0.0.35" || fail "no torch with device code"
+grep -q "^To install this release: pip install xformers==0.0.35" < <(grep -A1 "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out") || fail "no torch with device code"
 run 0 which --target rtx5090,rtx3060 --platform windows xformers
 [[ $(grep -c "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out") == 3 ]] || fail "a GPU without a torch with device code"
 # torchaudio for arm64 has no device code, nor have the older wheels of torch for arm64 that it allows.
