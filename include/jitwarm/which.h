@@ -131,6 +131,8 @@ struct jw_together {
 	size_t count;
 	char *beside;  /* as that of a release, for all of them */
 	char *options; /* as that of a release: all come from one index */
+	char **built;  /* of each package that is built from source after the others are installed: the
+					  options for that; else NULL */
 	bool found;
 	char **separate; /* packages that require NVIDIA's libraries: if there are several, they may not
 						fit, and `found` is false */

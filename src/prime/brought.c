@@ -666,7 +666,10 @@ static void take_choice(const struct choice *choice, struct jw_together *togethe
 		char *options = question_pip_options(together, member->shelf->name, member->chosen);
 
 		together->versions[i] = arena_string(together, member->chosen->version);
-		if (!together->options)
+		/* A build that is not on another index is made by pip, with these options. */
+		if (options && !wheel_label(member->chosen))
+			together->built[i] = options;
+		else if (!together->options)
 			together->options = options;
 		else if (options && strcmp(options, together->options) != 0)
 			together->options = arena_printf(together, "%s %s", together->options, options);
@@ -687,6 +690,7 @@ int jw_which_together(struct jw_error *err, const struct jw_which_options *optio
 
 	together->count = count;
 	together->versions = arena_alloc(together, count * sizeof *together->versions);
+	together->built = arena_alloc(together, count * sizeof *together->built);
 	if (question_open(err, options, together, &question)) {
 		jw_result_free(together);
 		return -1;

@@ -24,6 +24,7 @@
 
 enum {
 	MAX_ROWS = 10,
+	GPUS_TOGETHER = 2048,
 	MAX_NAMED = 5 /* the most names of packages that are left out */
 };
 
@@ -166,6 +167,9 @@ struct which_together {
 	char **requirements;
 	size_t count;
 	char *options;
+	char **built; /* built by a second command */
+	size_t built_count;
+	char *built_options;
 	char *excluding[2];
 	char **separate;
 	size_t separate_count;
@@ -181,6 +185,12 @@ static const struct json_field together_fields[] = {
 				  .presence = JSON_IF_SET),
 	JSON(struct which_together, options,
 		 "what pip needs to find them, if they are not on PyPI: `--index-url ADDRESS`",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_LINES_OF("built", struct which_together, built, built_count,
+				  "what pip builds from source, by a command of its own after `requirements` are "
+				  "installed",
+				  .presence = JSON_IF_SET),
+	JSON(struct which_together, built_options, "what pip needs to build them",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_AS("package", struct which_together, excluding[0], "a package that excludes another one",
 			.presence = JSON_UNLESS_NULL),
@@ -1593,12 +1603,16 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 /* Returns whether two GPUs have the same answer for all packages. */
 static bool same_together(const struct which_together *a, const struct which_together *b)
 {
-	if (a->count != b->count || a->separate_count != b->separate_count || a->none != b->none ||
+	if (a->count != b->count || a->built_count != b->built_count ||
+		a->separate_count != b->separate_count || a->none != b->none ||
 		!text_same(a->options, b->options) || !text_same(a->excluding[0], b->excluding[0]) ||
 		!text_same(a->excluding[1], b->excluding[1]))
 		return false;
 	for (size_t i = 0; i < a->count; i++)
 		if (strcmp(a->requirements[i], b->requirements[i]) != 0)
+			return false;
+	for (size_t i = 0; i < a->built_count; i++)
+		if (strcmp(a->built[i], b->built[i]) != 0)
 			return false;
 	for (size_t i = 0; i < a->separate_count; i++)
 		if (strcmp(a->separate[i], b->separate[i]) != 0)
@@ -1606,30 +1620,32 @@ static bool same_together(const struct which_together *a, const struct which_tog
 	return true;
 }
 
-/* Names the GPUs with the same answer as this one, which is the first of them: “all 3 GPUs”. */
-static char *gpus_together(const struct which_run *run, const struct which_together *together)
+/* Writes the GPUs with the same answer as this one, which is the first of them: “all 3 GPUs”. */
+static void gpus_together(char text[GPUS_TOGETHER], const struct which_run *run,
+						  const struct which_together *together)
 {
 	const struct which_together *end = run->together + run->together_count;
-	struct buf text = BUF_MAX(4096);
 	size_t count = 0, done = 0;
-	char gpu[GPUS_MARKETED], *names;
-	bool all;
+	char gpu[GPUS_MARKETED];
 
 	for (const struct which_together *at = together; at < end; at++)
 		count += same_together(at, together);
-	all = count > 1 && count == run->together_count;
-	if (all)
-		buf_add(&text, "all %zu GPUs", count);
-	for (const struct which_together *at = together; !all && at < end; at++) {
+	if (count > 1 && count == run->together_count) {
+		(void)text_format(text, GPUS_TOGETHER, "all %zu GPUs", count);
+		return;
+	}
+	*text = '\0';
+	for (const struct which_together *at = together; at < end; at++) {
 		if (!same_together(at, together))
 			continue;
 		(void)gpu_targets_marketed(gpu, &run->cli->out, at->target, run->cli->system);
-		buf_add(&text, "%s%s", !done ? "" : done + 1 < count ? ", " : " and ", gpu);
+		text_append(text, GPUS_TOGETHER, "%s%s",
+					!done              ? ""
+					: done + 1 < count ? ", "
+									   : " and ",
+					gpu);
 		done++;
 	}
-	names = mem_string(buf_text(&text));
-	buf_free(&text);
-	return names;
 }
 
 /* Prints why there is no command that installs all packages. */
@@ -1669,13 +1685,14 @@ static void print_together(const struct which_run *run, const struct which_toget
 	/* A list of pip's has other packages, too. pip refuses a requirement without a hash beside it,
 	 * if it has hashes, and takes all packages of a command from one index. */
 	const bool list = run->file && text_ends(run->file, ".txt"),
-			   whole = list && (run->hashed ? !together->beside : !together->options);
-	char *gpus, *text;
+			   whole = list && !together->built_count &&
+					   (run->hashed ? !together->beside : !together->options);
+	char gpus[GPUS_TOGETHER], text[GPUS_TOGETHER + 32] = "For all of them: ";
 
 	for (const struct which_together *at = run->together; at < together; at++)
 		if (same_together(at, together))
 			return;
-	gpus = gpus_together(run, together);
+	gpus_together(gpus, run, together);
 	print_apart(out, together, gpus);
 	if (together->count) {
 		buf_add(&command, "pip install");
@@ -1686,12 +1703,17 @@ static void print_together(const struct which_run *run, const struct which_toget
 		if (!whole || !run->hashed)
 			shell_add_words(&command, (const char *const *)together->requirements, together->count);
 		shell_add_each(&command, together->options);
-		text = run->together_count > 1 ? mem_printf("For all of them on %s: ", gpus)
-									   : mem_string("For all of them: ");
+		if (run->together_count > 1)
+			(void)text_format(text, sizeof text, "For all of them on %s: ", gpus);
 		next_step(out, STYLE_GOOD, text, &command);
-		mem_free(text);
 	}
-	mem_free(gpus);
+	if (together->built_count) {
+		command = BUF_MAX(NEXT_STEP_MAX);
+		buf_add(&command, "pip install");
+		shell_add_words(&command, (const char *const *)together->built, together->built_count);
+		shell_add_each(&command, together->built_options);
+		next_step(out, STYLE_GOOD, "Then: ", &command);
+	}
 	if (together->count && list && !whole && !run->hashed && run->has_others) {
 		command = BUF_MAX(NEXT_STEP_MAX);
 		buf_add(&command, "pip install");
@@ -1736,9 +1758,14 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 		row->options = together->options;
 		row->beside = together->beside;
 		row->none = together->none;
-		for (size_t k = 0; together->found && k < count; k++)
-			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
+		for (size_t k = 0; together->found && k < count; k++) {
+			const bool built = together->built[k];
+
+			arena_add_string(run, built ? &row->built : &row->requirements,
+							 built ? &row->built_count : &row->count, SIZE_MAX,
 							 together_requirement(run, &all[k], together->versions[k]));
+			row->built_options = built ? together->built[k] : row->built_options;
+		}
 		for (size_t k = 0; k < together->separate_count; k++) {
 			const char *name = together->separate[k];
 

@@ -502,7 +502,11 @@ out_lacks "For all of them"
 run 0 which --target rtx5090 --platform linux torch vllm
 out_has "For all of them: pip install torch==2.14.0 vllm==0.33.0"
 run 1 which --target h100 --platform linux torch flash-attn
-grep -q "For all of them: pip install torch==[0-9.]* flash-attn==[0-9.a-z]* --no-build-isolation$" "$out" || fail "a build without its option"
+# It is built with the torch that is installed.
+grep -q "^Then: pip install flash-attn==[0-9.a-z]* --no-build-isolation$" < <(grep -A1 "^For all of them: pip install torch==[0-9.]*$" "$out") || fail "not built after torch"
+printf 'flash-attn\ntorch\nsix\n' >requirements.txt
+run 1 which --target h100 --platform linux -r requirements.txt
+[[ $(grep -A2 "^For all of them: " "$out" | sed 's/==[^ ]*//') == $'For all of them: pip install torch\nThen: pip install flash-attn --no-build-isolation\nThen the other packages: pip install -r requirements.txt' ]] || fail "other commands"
 run 0 which --target rtx5090 --platform linux torch vllm==0.27.0
 out_lacks "For all of them"
 out_lacks "exclude each other"
