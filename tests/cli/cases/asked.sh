@@ -1,4 +1,5 @@
 # Versions, inactive environments, offsets from another command's output and half a command work as typed, or the message says what to type.
+differs_for WINDOWS
 with_simdriver sm_86
 environment "$work/env" 2.1
 empty_environment "$work/other"

@@ -62,7 +62,7 @@ run 1 check "${gpu[@]}" bad/cut.so odd/empty-container.fatbin
 for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/static.a; do
 	run 3 check "${gpu[@]}" "$file"
 	[[ $file == *.whl ]] || err_one_line
-	err_has "jitwarm: $file: "
+	if is_wine; then err_has "jitwarm: ${file//\//\\}: "; else err_has "jitwarm: $file: "; fi
 done
 run 0 check "${gpu[@]}" odd/random.so
 run 3 check "${gpu[@]}" missing.so
@@ -80,7 +80,7 @@ with_simdriver sm_86
 for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/static.a; do
 	run 3 prime "$file"
 	err_one_line
-	err_has "jitwarm: $file: "
+	if is_wine; then err_has "jitwarm: ${file//\//\\}: "; else err_has "jitwarm: $file: "; fi
 done
 run 0 prime odd/random.so
 snapshot run 1 prime bad/cut.so odd/empty-container.fatbin

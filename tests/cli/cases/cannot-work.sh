@@ -1,5 +1,6 @@
 # An option that cannot work is refused before anything starts: status 64 (3 if something is missing, 2 if only a compiler is), one line
 # with the reason, nothing compiled and nothing written. The table holds the command's words, the status and the message.
+differs_for WINDOWS
 with_simdriver sm_86
 rm -r "$CUDA_CACHE_PATH"
 printf x >plain

@@ -1,4 +1,5 @@
 # prime does not carry entries over from other CUDA versions, other GPUs, damaged entries or unknown drivers, and it keeps to the limit.
+differs_for WINDOWS
 with_simdriver sm_86
 . "$cases/../drivers.sh"
 export JITWARM_STORE=1

@@ -1,5 +1,6 @@
 # After a change of drivers, prime reuses results of one CUDA minor version unasked; for another version the driver compiles, and back under
 # the former driver nothing is compiled again.
+differs_for WINDOWS
 with_simdriver sm_86
 . "$cases/../drivers.sh"
 export JITWARM_STORE=1

@@ -1,4 +1,5 @@
 # Damaged entries of an unchanged length are cold for check and prime, which say that they are damaged. prime replaces them.
+differs_for WINDOWS
 with_simdriver sm_86
 cache=$work/cache
 

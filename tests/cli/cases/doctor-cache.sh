@@ -1,5 +1,6 @@
 # doctor finds faults of the cache and of programs' code, which this test makes for real, and no longer finds them after their fix.
 # shellcheck source=/dev/null
+differs_for WINDOWS
 . "$cases/../doctors.sh"
 warm
 

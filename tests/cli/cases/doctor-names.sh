@@ -1,4 +1,5 @@
 # In doctor's report, no name can look like something else, and more names than fit in a command are reported.
+differs_for WINDOWS
 with_simdriver sm_86
 cd "$work" || exit 1
 export CUDA_CACHE_PATH=$work/cache

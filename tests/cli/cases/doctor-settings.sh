@@ -1,5 +1,6 @@
 # doctor finds each faulty setting, which this test makes for real, with its evidence, and no longer finds it after its fix.
 # shellcheck source=/dev/null
+differs_for WINDOWS
 . "$cases/../doctors.sh"
 warm
 

@@ -1,5 +1,6 @@
 # doctor has no finding on healthy set-ups; its probe notices a driver that does not use the cache; --fix primes, and --report hides names.
 # shellcheck source=/dev/null
+differs_for WINDOWS
 . "$cases/../doctors.sh"
 
 # ---- ten healthy set-ups

@@ -1,4 +1,5 @@
 # An import into a cache that is nearly full evicts no entry of others, and names the limit with which everything fits.
+differs_for WINDOWS
 . "$cases/../pack-entries.sh"
 unset CUDA_CACHE_MAXSIZE
 built="Apr  8 202512:10:18"

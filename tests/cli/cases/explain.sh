@@ -12,7 +12,7 @@ json 'd["modules"] == 8'
 reasons '("never", 8)'
 run 1 check --explain "$lib"
 out_has "8: never primed"
-out_has "Next: jitwarm prime $lib"
+out_has "Next: jitwarm prime $(native "$lib")"
 with_simdriver sm_86,sm_90
 snapshot run 1 check --explain "$lib"
 with_simdriver sm_86

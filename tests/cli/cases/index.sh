@@ -1,4 +1,5 @@
 # With these indexes the driver would delete or ignore warm entries: check, status and cache verify say so, and prime repairs the index.
+differs_for WINDOWS
 with_simdriver sm_86
 varies json '^(rows_bytes|evicted|evicted_bytes)$' # the order in which the workers end is the order of the rows
 cache=$work/cache

@@ -1,4 +1,5 @@
 # Signatures are made and verified as minisign does, only trusted keys count, and a name never changes its key unnoticed.
+differs_for WINDOWS
 has_command key || skip "no such command yet"
 . "$cases/../pack-entries.sh"
 

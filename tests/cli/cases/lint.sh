@@ -1,4 +1,5 @@
 # lint says on whose GPU a package compiles at its first start or fails, with the -gencode option that avoids it, in each output format.
+differs_for WINDOWS
 ptx() { printf '.version 8.0\n.target %s\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' "$1"; }
 mkdir "$work/lib"
 ptx sm_80 >"$work/lib/a, b%.ptx"

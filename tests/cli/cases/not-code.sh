@@ -1,4 +1,5 @@
 # For a name that leads to no device code, every command says what it is and what to name instead, with the same words and status.
+differs_for WINDOWS
 cd "$work" || fail "cd"
 mkdir lib
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >lib/a.ptx

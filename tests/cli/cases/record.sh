@@ -1,4 +1,5 @@
 # run --record writes down what a command has compiled; prime --recording compiles just that.
+differs_for WINDOWS
 snapshot run 64 run --record r.json
 is_wine || snapshot run 0 run --record ls.json ls -d . # Windows has no such program
 rm -f ls.json

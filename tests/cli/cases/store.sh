@@ -1,4 +1,5 @@
 # prime fills the store, and refills a wiped cache from it with the requested entries and no others.
+differs_for WINDOWS
 has_command store list || skip "no such command yet"
 with_simdriver sm_86
 export JITWARM_STORE=1

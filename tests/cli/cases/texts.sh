@@ -1,4 +1,5 @@
 # PTX in a program's data is found, primed and checked; the program then compiles none of it.
+differs_for WINDOWS
 with_simdriver sm_86
 texts=$build/tests/framework/framework-texts
 ! is_wine || texts=$texts.exe

@@ -1,5 +1,6 @@
 # The sums over all files count each module once for a GPU in scan, check and prime, whichever files hold it; one line has the times of the
 # first start and of prime, and the size of the cache.
+differs_for WINDOWS
 with_simdriver sm_86,sm_89
 # module FILE KERNEL LINES: writes PTX
 module() {
