@@ -1,5 +1,6 @@
 # `jitwarm bake` makes new wheels that pip and uv install, whose libraries the driver loads without compiling; a faulty wheel leaves no
 # file.
+differs_for SANITIZERS # which make a larger library
 ! is_wine || skip "bake writes no Windows libraries"
 with_simdriver sm_86
 varies tree ^home/\\.rustup/ # pip asks rustc for its version
