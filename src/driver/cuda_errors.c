@@ -44,13 +44,16 @@ static bool is_in_name(char c)
 	return text_is_alnum(c) || c == '_';
 }
 
-/* Takes the word or number at the start of a text; returns its length. A dot or dash at its end
- * belongs to the sentence. */
+/* Takes the word or number at the start of a text, at most LONGEST bytes of it; returns their
+ * number. A dot or dash at its end belongs to the sentence. Without a bound, a text of one long
+ * word would be read again for each pattern in it. */
 static size_t capture_word(const char *text, struct captured *captured)
 {
+	enum { LONGEST = 256 };
 	size_t length = 0;
 
-	while (is_in_name(text[length]) || (length && strchr(".-", text[length]) && text[length]))
+	while (length < LONGEST &&
+		   (is_in_name(text[length]) || (length && (text[length] == '.' || text[length] == '-'))))
 		length++;
 	while (length && !is_in_name(text[length - 1]))
 		length--;
@@ -80,7 +83,7 @@ static size_t begins(const char *text, const char *pattern, size_t length,
 		}
 	}
 	return memchr(pattern, ' ', length) || pattern[length - 1] == '*' || !is_in_name(*at) ||
-				   !is_in_name(pattern[length - 1]) || text_starts(pattern, "undefined symbol")
+				   !is_in_name(pattern[length - 1])
 			   ? (size_t)(at - text)
 			   : 0;
 }
