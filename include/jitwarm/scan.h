@@ -192,11 +192,20 @@ struct jw_scan_total {
 	bool at_most;
 };
 
-/* A file with which programs fail on a GPU. */
-struct jw_scan_failing {
-	const char *file; /* "path" or "path: member" */
+enum jw_scan_part {
+	JW_SCAN_FAILS,   /* programs fail with it (as in jw_check_failing) */
+	JW_SCAN_NEWER,   /* some or all of it needs a newer driver, and its package runs */
+	JW_SCAN_WITHOUT, /* it fails, and its package runs without it */
+};
+
+/* A file that fails on a GPU, or a part of which does. */
+struct jw_scan_fate {
+	enum jw_scan_part part;
+	char *file, *path, *member; /* `file` is "path" or "path: member"; member NULL for a file */
 	struct jw_target target;
-	const char *why, *cause;    /* lines for people */
+	char *why; /* a line for people */
+	/* With JW_SCAN_FAILS: */
+	char *cause;                /* a line for people */
 	struct jw_target exclusive; /* its only PTX, if that is for some GPUs alone; sm 0: it is not */
 	bool
 		driver_alone; /* the only reason is a driver older than the file needs; both lines say so */
@@ -204,9 +213,11 @@ struct jw_scan_failing {
 						 would run */
 };
 
-enum jw_scan_part {
-	JW_SCAN_NEWER,   /* some or all of it needs a newer driver, and its package runs */
-	JW_SCAN_WITHOUT, /* it fails, and its package runs without it */
+struct jw_scan_result {
+	struct jw_scan_total *totals; /* one for each GPU, in the requested order */
+	size_t total_count;
+	struct jw_scan_fate *fates; /* first those with JW_SCAN_FAILS; each in the order of the files */
+	size_t fate_count;
 };
 
 struct jw_scan_options {
@@ -239,15 +250,6 @@ struct jw_scan_options {
 	int (*image)(struct jw_error *err, void *context, const struct jw_scan_image *image);
 	/* Called for a file that cannot be read; the scan continues. May be NULL. */
 	void (*trouble)(void *context, const char *path, const struct jw_error *why);
-	/* Called at the end, for each GPU in the requested order. May be NULL. */
-	void (*total)(void *context, const struct jw_scan_total *total);
-	/* Called after that for each file with which programs will fail (as in jw_check_failing). May
-	 * be NULL. */
-	void (*failing)(void *context, const struct jw_scan_failing *failing);
-	/* Called for each file a part of which fails, or which is optional and fails (`all` of it). May
-	 * be NULL. */
-	void (*lacking)(void *context, const char *file, struct jw_target target, const char *why,
-					enum jw_scan_part part);
 	/* Called after `paths`, again and again until it returns NULL: the next file, which may be gone
 	 * at the next call. -1 ends the scan. May be NULL. */
 	int (*more)(struct jw_error *err, void *context, const char **ret_path);
@@ -256,8 +258,10 @@ struct jw_scan_options {
 /* Scans the files. A file that cannot be read is reported by `trouble`. JW_ERR_UNSUPPORTED if the
  * driver does not run one of the GPUs; JW_ERR_USAGE for more than 32 GPU architectures;
  * JW_ERR_LIMIT for more files or modules than a plan may have; JW_ERR_INTERRUPTED; or a callback's
- * own error. */
-int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
+ * own error. The caller frees the result with jw_result_free; without `ret_result`, which may be
+ * NULL, only the functions of `options` are called. */
+int jw_scan(struct jw_error *err, const struct jw_scan_options *options,
+			struct jw_scan_result **ret_result);
 
 struct jw_found;
 /* The packages that have device code, as far as files were read in the given time. */

@@ -289,6 +289,13 @@ static const struct package_fact *find_lacking(const struct fate_file *file, con
 	return NULL;
 }
 
+static void name_fate(struct file_fate *fate, const char *path, const char *member)
+{
+	fate->path = mem_string(path);
+	fate->file = mem_printf(member ? "%s: %s" : "%s", path, member);
+	fate->member = member ? fate->file + strlen(path) + strlen(": ") : NULL;
+}
+
 int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file *file,
 			  uint32_t target, struct jw_target device, const struct judged *is)
 {
@@ -327,9 +334,9 @@ int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file 
 		.is = *is,
 		.name = of_target(file_of(path, member), target),
 		.toolkit = file->toolkit,
-		.file = mem_printf(member ? "%s: %s" : "%s", path, member),
 		.package = file->package ? mem_string(file->package) : NULL,
 	};
+	name_fate(&fates->items[fates->count - 1], path, member);
 	return 0;
 }
 
@@ -368,28 +375,26 @@ const char *refusal_name(unsigned result)
 void fates_add_refused(struct fates *fates, const char *path, const char *member, uint32_t target,
 					   unsigned result)
 {
-	char *file = mem_printf(member ? "%s: %s" : "%s", path, member);
-
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate *known = &fates->items[i];
 
-		if (known->target == target && !strcmp(known->file, file)) {
+		if (known->target == target && !strcmp(known->path, path) &&
+			text_same(known->member, member)) {
 			known->refused += known->result != 0;
-			mem_free(file);
 			return;
 		}
 	}
 	VEC_GROW(fates->items, fates->capacity, fates->count);
-	fates->items[fates->count++] = (struct file_fate){
-		.file = file, .target = target, .part = JUDGE_FAILS, .refused = 1, .result = result};
+	fates->items[fates->count] =
+		(struct file_fate){.target = target, .part = JUDGE_FAILS, .refused = 1, .result = result};
+	name_fate(&fates->items[fates->count++], path, member);
 }
 
 void fates_add_required(struct fates *fates, const char *path, uint32_t target,
 						const char *requires, const char *why, struct jw_driver needs)
 {
 	VEC_GROW(fates->items, fates->capacity, fates->count);
-	fates->items[fates->count++] = (struct file_fate){
-		.file = mem_string(path),
+	fates->items[fates->count] = (struct file_fate){
 		.target = target,
 		.part = JUDGE_FAILS,
 		.is = {.reason = REASON_REQUIRES,
@@ -397,11 +402,13 @@ void fates_add_required(struct fates *fates, const char *path, uint32_t target,
 			   .error = needs.cuda ? PLAN_ERROR_OLD_DRIVER : PLAN_ERROR_NO_BINARY},
 		.requires = mem_string(requires),
 		.why = mem_string(why)};
+	name_fate(&fates->items[fates->count++], path, NULL);
 }
 
 static void free_fate(struct file_fate *fate)
 {
 	mem_free(fate->file);
+	mem_free(fate->path);
 	mem_free(fate->package);
 	mem_free(fate->requires);
 	mem_free(fate->why);

@@ -26,8 +26,10 @@
 
 /* The fate of a file or member on one GPU architecture. */
 struct file_fate {
-	char *file;    /* "path" or "path: member" */
-	char *package; /* normalised; NULL if no package has the file */
+	char *file; /* "path" or "path: member" */
+	char *path;
+	const char *member; /* a part of `file`; NULL for a file outside an archive */
+	char *package;      /* normalised; NULL if no package has the file */
 	uint32_t target;
 	uint32_t toolkit; /* the CUDA version of its compiler; 0: unknown, or it has no code */
 	struct judged is;

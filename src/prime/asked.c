@@ -537,7 +537,7 @@ static int examine_wheel(struct jw_error *err, struct jw_asked *asked, struct re
 											.context = &look,
 											.image = examine_image,
 											.trouble = keep_trouble};
-	int result = jw_scan(err, &options);
+	int result = jw_scan(err, &options, NULL);
 
 	if (!result && look.why.code)
 		result = error_copy(err, &look.why);

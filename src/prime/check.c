@@ -52,34 +52,21 @@ static void list_package(const struct jw_found_file *file, struct jw_check_resul
 		package->gpus[t].target = result->gpus[t].target;
 }
 
-/* Returns whether a failing file ("path" or "path: member") is this file, or a member of it. */
-static bool is_of_file(const char *failing, const char *path)
-{
-	const size_t length = strlen(path);
-
-	return !strncmp(failing, path, length) &&
-		   (!failing[length] || text_starts(failing + length, ": "));
-}
-
 /* Adds a failing file to the counts of its package and GPU. */
 static void count_failing(const struct plan *plan, const struct jw_found *found,
-						  const struct jw_check_failing *failing,
-						  const struct jw_check_result *result)
+						  const struct file_fate *fate, const struct jw_check_result *result)
 {
-	size_t file = 0, gpu = 0;
+	size_t file = 0;
 
-	/* A file without code may have a name with which another file's name begins. */
 	while (file < found->file_count &&
-		   (!plan->has_code[file] || !is_of_file(failing->file, found->files[file].path)))
+		   (!plan->has_code[file] || strcmp(found->files[file].path, fate->path) != 0))
 		file++;
-	while (gpu < result->gpu_count && !jw_target_equal(result->gpus[gpu].target, failing->target))
-		gpu++;
-	if (file < found->file_count && gpu < result->gpu_count) {
+	if (file < found->file_count) {
 		struct jw_check_package_gpu *of =
-			&result->packages[package_place(result, &found->files[file])].gpus[gpu];
+			&result->packages[package_place(result, &found->files[file])].gpus[fate->target];
 
 		of->failing++;
-		of->refused += failing->refused;
+		of->refused += fate->result != 0;
 	}
 }
 
@@ -131,8 +118,8 @@ static void check_packages(const struct plan *plan, const struct jw_found *found
 			forecast_add(&gpu->forecast, plan, module);
 		}
 	}
-	for (size_t i = 0; i < result->failing_count; i++)
-		count_failing(plan, found, &result->failing[i], result);
+	for (size_t i = 0; i < plan->fates.count; i++)
+		count_failing(plan, found, &plan->fates.items[i], result);
 	for (size_t i = 0; i < result->package_count; i++)
 		for (size_t t = 0; t < result->gpu_count; t++) {
 			struct jw_check_package_gpu *gpu = &result->packages[i].gpus[t];

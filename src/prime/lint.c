@@ -20,30 +20,32 @@ struct lint {
 	uint64_t *neighbour_bytes; /* for each GPU: about what lacks code, by the code that is there */
 	struct jw_target *plain;   /* for each GPU: PTX that it could compile but for the suffix */
 	char **files; /* the files with device code, in their order; a wheel is listed once */
-	size_t file_count, file;
-	uint32_t lacks_code;  /* a bit for each GPU on which a file fails that code for it would mend */
-	uint32_t exclusive;   /* a bit for each GPU for which PTX is compiled that only it runs */
-	struct jw_error *err; /* for callbacks that return nothing */
-	bool failed;
+	size_t file_count;
+	uint32_t lacks_code; /* a bit for each GPU on which a file fails that code for it would mend */
+	uint32_t exclusive;  /* a bit for each GPU for which PTX is compiled that only it runs */
 };
 
+/* Adds a finding, whose texts the result owns. */
 static int note_finding(struct jw_error *err, struct lint *lint,
-						const struct jw_lint_finding *finding, const char *path, const char *member,
-						const char *why)
+						const struct jw_lint_finding *finding)
 {
 	struct jw_lint_result *result = lint->result;
-	struct jw_lint_finding *added;
 
 	if (ARENA_ROOM(err, result, result->findings, lint->capacity, result->finding_count,
 				   MAX_FINDINGS))
 		return -1;
-	added = &result->findings[result->finding_count++];
-	*added = *finding;
-	added->path = arena_string(result, path);
-	added->member = arena_string(result, member);
-	added->why = arena_string(result, why);
-	added->cause = arena_string(result, finding->cause);
+	result->findings[result->finding_count++] = *finding;
 	return 0;
+}
+
+/* Adds a finding about the image that is being read. */
+static int note_image(struct jw_error *err, struct lint *lint, const struct jw_scan_image *image,
+					  struct jw_lint_finding finding, const char *why)
+{
+	finding.path = lint->files[lint->file_count - 1];
+	finding.member = arena_string(lint->result, image->member);
+	finding.why = arena_string(lint->result, why);
+	return note_finding(err, lint, &finding);
 }
 
 /* Returns whether the image contains PTX for that GPU alone (compute_90a), whose features no plain
@@ -79,7 +81,7 @@ static int note_unsure(struct jw_error *err, struct lint *lint, const struct jw_
 		(void)jw_scan_unknown_text(why, verdicts->unknown, verdicts->unknown_kind);
 	else
 		return 0;
-	return note_finding(err, lint, &finding, image->path, image->member, why);
+	return note_image(err, lint, image, finding, why);
 }
 
 /* Notes the pieces of a library that runs without them: those that programs choose by the GPU, and
@@ -106,7 +108,7 @@ static int note_lacking(struct jw_error *err, struct lint *lint, const struct jw
 	} else {
 		(void)jw_scan_lacking_text(text, verdicts->lacking, verdicts->pieces, verdicts->target);
 	}
-	return note_finding(err, lint, &finding, image->path, image->member, text);
+	return note_image(err, lint, image, finding, text);
 }
 
 static bool lint_except(void *context, const char *path, const char *member)
@@ -123,7 +125,7 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 	struct jw_error why;
 
 	if (!count || strcmp(lint->files[count - 1], image->path) != 0)
-		mem_add_string(&lint->files, &lint->file_count, MAX_FINDINGS, image->path);
+		arena_add_string(lint->result, &lint->files, &lint->file_count, MAX_FINDINGS, image->path);
 	lint->result->images++;
 	lint->result->kernels |= image->empty < image->containers || image->damaged;
 	lint->result->damaged += image->damaged;
@@ -145,26 +147,53 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 			return -1;
 		if (!finding.work.modules)
 			continue;
-		if (note_finding(err, lint, &finding, image->path, image->member, NULL))
+		if (note_image(err, lint, image, finding, NULL))
 			return -1;
 		lint->exclusive |= (uint32_t)has_exclusive(image, finding.target) << i;
 	}
 	return 0;
 }
 
-static void lint_total(void *context, const struct jw_scan_total *total)
+/* Takes what scan says of each GPU, and of the files that fail or lack something. */
+static int take_scanned(struct jw_error *err, struct lint *lint,
+						const struct jw_scan_result *scanned)
 {
-	struct lint *lint = context;
-	const struct jw_forecast *forecast = &total->forecast;
-	struct jw_seconds start = {forecast->start.low + forecast->link.low,
-							   forecast->start.likely + forecast->link.likely,
-							   forecast->start.high + forecast->link.high};
+	struct jw_lint_result *result = lint->result;
 
-	/* One of two wheels may run as it is; links are a part of the modules that compile. */
-	if (total->at_most)
-		start.low = 0;
-	lint->result->gpus[lint->result->gpu_count++] =
-		(struct jw_lint_gpu){.total = *total, .start = start};
+	for (size_t i = 0; i < scanned->total_count; i++) {
+		struct jw_lint_gpu *gpu = &result->gpus[result->gpu_count++];
+		const struct jw_forecast *forecast = &scanned->totals[i].forecast;
+
+		/* One of two wheels may run as it is; links are a part of the modules that compile. */
+		gpu->total = scanned->totals[i];
+		gpu->start.low = gpu->total.at_most ? 0 : forecast->start.low + forecast->link.low;
+		gpu->start.likely = forecast->start.likely + forecast->link.likely;
+		gpu->start.high = forecast->start.high + forecast->link.high;
+	}
+	for (size_t i = 0; i < scanned->fate_count; i++) {
+		const struct jw_scan_fate *fate = &scanned->fates[i];
+		const bool fails = fate->part == JW_SCAN_FAILS;
+		const struct jw_lint_finding finding = {
+			.kind = fails ? JW_LINT_FAILS : JW_LINT_LACKS,
+			.level = fate->part == JW_SCAN_WITHOUT ? JW_LINT_WARNING : JW_LINT_NOTE,
+			.target = fate->target,
+			.path = fate->path,
+			.member = fate->member,
+			.why = fate->why,
+			.cause = fate->cause,
+			.driver_alone = fate->driver_alone};
+
+		if (note_finding(err, lint, &finding))
+			return -1;
+		result->kernels |= fails;
+		for (size_t k = 0; fails && k < result->gpu_count; k++)
+			if (jw_target_equal(result->gpus[k].total.target, fate->target)) {
+				lint->lacks_code |= (uint32_t)fate->lacks_code << k;
+				if (fate->exclusive.sm)
+					lint->plain[k] = fate->exclusive;
+			}
+	}
+	return 0;
 }
 
 static struct jw_lint_gpu *linted_gpu(const struct jw_lint_result *result, struct jw_target target)
@@ -173,65 +202,6 @@ static struct jw_lint_gpu *linted_gpu(const struct jw_lint_result *result, struc
 		if (jw_target_equal(result->gpus[i].total.target, target))
 			return &result->gpus[i];
 	return NULL;
-}
-
-/* Returns the member of "path" or "path: member"; NULL for a file. They come in the order of the
- * files. */
-static const char *failing_member(struct lint *lint, const char *failing)
-{
-	for (size_t i = 0; i < lint->file_count; i++) {
-		const size_t at = (lint->file + i) % lint->file_count, length = strlen(lint->files[at]);
-
-		if (strncmp(failing, lint->files[at], length) != 0 ||
-			(failing[length] && !text_starts(failing + length, ": ")))
-			continue;
-		lint->file = at;
-		return failing[length] ? failing + length + 2 : NULL;
-	}
-	return NULL;
-}
-
-static void note_fate(struct lint *lint, const struct jw_lint_finding *finding, const char *file,
-					  const char *why)
-{
-	const char *member = failing_member(lint, file);
-
-	if (note_finding(lint->err, lint, finding, member ? lint->files[lint->file] : file, member,
-					 why))
-		lint->failed = true;
-}
-
-static void lint_failing(void *context, const struct jw_scan_failing *failing)
-{
-	struct lint *lint = context;
-	char *cause = mem_string(failing->cause);
-
-	lint->result->kernels = true;
-	note_fate(lint,
-			  &(struct jw_lint_finding){.kind = JW_LINT_FAILS,
-										.target = failing->target,
-										.cause = cause,
-										.driver_alone = failing->driver_alone},
-			  failing->file, failing->why);
-	mem_free(cause);
-	for (size_t i = 0; i < lint->result->gpu_count; i++) {
-		if (!jw_target_equal(lint->result->gpus[i].total.target, failing->target))
-			continue;
-		lint->lacks_code |= (uint32_t)failing->lacks_code << i;
-		if (failing->exclusive.sm)
-			lint->plain[i] = failing->exclusive;
-	}
-}
-
-static void lint_lacking(void *context, const char *file, struct jw_target target, const char *why,
-						 enum jw_scan_part part)
-{
-	const struct jw_lint_finding finding = {.kind = JW_LINT_LACKS,
-											.level = part == JW_SCAN_WITHOUT ? JW_LINT_WARNING
-																			 : JW_LINT_NOTE,
-											.target = target};
-
-	note_fate(context, &finding, file, why);
 }
 
 static bool wants_code(const struct lint *lint, size_t at)
@@ -390,7 +360,7 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 			struct jw_lint_result **ret_result)
 {
 	const size_t count = options->target_count;
-	struct lint lint = {.options = options, .err = err};
+	struct lint lint = {.options = options};
 	const struct jw_scan_options scan = {
 		.paths = options->paths,
 		.path_count = options->path_count,
@@ -406,10 +376,8 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 		.except = lint_except,
 		.image = lint_image,
 		.trouble = lint_trouble,
-		.total = lint_total,
-		.failing = lint_failing,
-		.lacking = lint_lacking,
 	};
+	struct jw_scan_result *scanned = NULL;
 	int result;
 
 	if (!count)
@@ -417,22 +385,21 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 	lint.result = arena_open(sizeof *lint.result);
 	lint.result->gpus = arena_alloc(lint.result, count * sizeof *lint.result->gpus);
 	lint.result->codes = arena_alloc(lint.result, 2 * count * sizeof *lint.result->codes);
-	lint.neighbour_bytes = mem_array(count, sizeof *lint.neighbour_bytes);
-	lint.plain = mem_array(count, sizeof *lint.plain);
+	lint.neighbour_bytes = arena_array(lint.result, count, sizeof *lint.neighbour_bytes);
+	lint.plain = arena_array(lint.result, count, sizeof *lint.plain);
 	lint.claims = lint_claims_open(options, lint.result);
-	result = jw_scan(err, &scan);
+	result = jw_scan(err, &scan, &scanned);
 	lint_claims_close(lint.claims);
-	if (lint.failed)
-		result = -1;
+	if (!result) {
+		arena_join(lint.result, scanned);
+		result = take_scanned(err, &lint, scanned);
+	}
 	if (!result) {
 		set_levels(&lint);
 		compare_with_before(&lint);
 		*ret_result = lint.result;
 		lint.result = NULL;
 	}
-	mem_free(lint.neighbour_bytes);
-	mem_free(lint.plain);
-	jw_lines_free(lint.files, lint.file_count);
 	jw_result_free(lint.result);
 	return result;
 }

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
 #include "code/release.h"
@@ -31,7 +31,8 @@ struct scan_outcome {
 
 struct scan {
 	const struct jw_scan_options *options;
-	struct jw_found *found; /* the files of `paths`; empty with jw_scan_options.found */
+	struct jw_scan_result *result; /* NULL: none is wanted */
+	struct jw_found *found;        /* the files of `paths`; empty with jw_scan_options.found */
 	struct analyse_question question;
 	struct build build; /* over all images, for modules that they share */
 	/* The facts of all images, to judge them with other drivers once all are read. */
@@ -277,7 +278,7 @@ static int report_image(struct jw_error *err, void *context, const struct analys
 		scan->options->except(scan->options->context, from->scan.path, from->scan.member))
 		return 0;
 	scan->needs_runtime = scan->needs_runtime || from->scan.runtime_shared;
-	if (from->scan.member && scan->options->failing)
+	if (from->scan.member && scan->result)
 		required_note(&scan->required, from->scan.path, scan->options->platform);
 	if (scan->question.releases && keep_image(err, scan, from))
 		return -1;
@@ -469,44 +470,46 @@ static int report_totals(struct jw_error *err, const struct scan *scan)
 	const struct plan *plan = scan->build.plan;
 	struct jw_driver drivers[GPU_MAX_RELEASES];
 	const size_t releases = gpu_releases(drivers);
+	struct jw_scan_result *result = scan->result;
 	struct scan_outcome *outcomes;
 
 	if (!scan->question.releases)
 		return 0;
+	result->totals = arena_array(result, plan->target_count, sizeof *result->totals);
 	outcomes = mem_array((1 + releases) * plan->target_count, sizeof *outcomes);
 	if (judge_with_all_drivers(err, scan, drivers, releases, outcomes)) {
 		mem_free(outcomes);
 		return -1;
 	}
 	for (size_t t = 0; t < plan->target_count; t++) {
-		struct jw_scan_total total = {.target = plan->targets[t].device,
-									  .tile = plan->targets[t].unplanned.tile,
-									  .unknown = plan->targets[t].unplanned.unknown};
+		struct jw_scan_total *total = &result->totals[result->total_count++];
 
+		total->target = plan->targets[t].device;
+		total->tile = plan->targets[t].unplanned.tile;
+		total->unknown = plan->targets[t].unplanned.unknown;
 		for (size_t i = 0; i < plan->module_count; i++) {
 			const struct plan_module *module = &plan->modules[i];
 
 			if (module->target != t)
 				continue;
-			total.left_out += module->state == PLAN_LEFT_OUT;
+			total->left_out += module->state == PLAN_LEFT_OUT;
 			if (module->state == PLAN_LEFT_OUT)
 				continue;
-			total.modules++;
-			total.ptx_bytes += module->payload_bytes;
-			forecast_add(&total.forecast, plan, module);
+			total->modules++;
+			total->ptx_bytes += module->payload_bytes;
+			forecast_add(&total->forecast, plan, module);
 		}
-		forecast_add_link(&total.forecast, plan, t);
-		forecast_share(&total.forecast, forecast_workers(total.modules));
-		total.at_most =
-			total.modules && (scan->compiles & (scan->native | scan->alternatives)) >> t & 1;
-		if (total.at_most)
-			total.forecast.start.low = 0;
-		plan_fate(plan, (uint32_t)t, total.modules, &total.fate);
-		fill_releases(&total, &scan->options->driver, outcomes + t, plan->target_count,
+		forecast_add_link(&total->forecast, plan, t);
+		forecast_share(&total->forecast, forecast_workers(total->modules));
+		total->at_most =
+			total->modules && (scan->compiles & (scan->native | scan->alternatives)) >> t & 1;
+		if (total->at_most)
+			total->forecast.start.low = 0;
+		plan_fate(plan, (uint32_t)t, total->modules, &total->fate);
+		fill_releases(total, &scan->options->driver, outcomes + t, plan->target_count,
 					  scan->needs_runtime);
-		if (total.fate.verdict == JW_RUNS_ON_CPU)
-			total.driver_from = 0;
-		scan->options->total(scan->options->context, &total);
+		if (total->fate.verdict == JW_RUNS_ON_CPU)
+			total->driver_from = 0;
 	}
 	mem_free(outcomes);
 	return 0;
@@ -525,35 +528,35 @@ static bool would_run_with_code(const struct file_fate *fate, uint32_t driver_cu
 
 static void report_fates(const struct scan *scan)
 {
-	struct fates *fates = &scan->build.plan->fates;
+	const struct fates *fates = &scan->build.plan->fates;
+	struct jw_scan_result *result = scan->result;
 	char text[FATE_TEXT];
 
-	for (size_t i = 0; scan->options->failing && i < fates->count; i++) {
-		const struct file_fate *fate = &fates->items[i];
+	result->fates = arena_array(result, fates->count + fates->part_count, sizeof *result->fates);
+	for (size_t i = 0; i < fates->count + fates->part_count; i++) {
+		const bool fails = i < fates->count;
+		const struct file_fate *fate = fails ? &fates->items[i] : &fates->parts[i - fates->count];
 		const struct jw_target device = scan->question.targets[fate->target];
-		char cause[FATE_TEXT];
+		struct jw_scan_fate *row = &result->fates[result->fate_count++];
 
-		scan->options->failing(
-			scan->options->context,
-			&(struct jw_scan_failing){
-				.file = fate->file,
-				.target = device,
-				.why = fate_text(text, fate, device),
-				.cause = fate_cause(cause, fate, device),
-				.exclusive = fate->is.exclusive,
-				.driver_alone =
-					fate->is.needs.cuda && !fate->result &&
-					(fate->is.start || fate->is.lacking + fate->is.too_new == fate->is.pieces),
-				.lacks_code = would_run_with_code(fate, scan->options->driver.cuda),
-			});
-	}
-	for (size_t i = 0; scan->options->lacking && i < fates->part_count; i++) {
-		const struct file_fate *fate = &fates->parts[i];
-		const struct jw_target device = scan->question.targets[fate->target];
-
-		scan->options->lacking(scan->options->context, fate->file, device,
-							   fate_text(text, fate, device),
-							   fate->part == JUDGE_NEWER ? JW_SCAN_NEWER : JW_SCAN_WITHOUT);
+		*row = (struct jw_scan_fate){
+			.part = fails                       ? JW_SCAN_FAILS
+					: fate->part == JUDGE_NEWER ? JW_SCAN_NEWER
+												: JW_SCAN_WITHOUT,
+			.file = arena_string(result, fate->file),
+			.path = arena_string(result, fate->path),
+			.member = arena_string(result, fate->member),
+			.target = device,
+			.why = arena_string(result, fate_text(text, fate, device)),
+		};
+		if (!fails)
+			continue;
+		row->cause = arena_string(result, fate_cause(text, fate, device));
+		row->exclusive = fate->is.exclusive;
+		row->driver_alone =
+			fate->is.needs.cuda && !fate->result &&
+			(fate->is.start || fate->is.lacking + fate->is.too_new == fate->is.pieces);
+		row->lacks_code = would_run_with_code(fate, scan->options->driver.cuda);
 	}
 }
 
@@ -605,7 +608,8 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 	return result;
 }
 
-int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
+int jw_scan(struct jw_error *err, const struct jw_scan_options *options,
+			struct jw_scan_result **ret_result)
 {
 	const struct cache_profile profile = {.driver = options->driver};
 	const struct plan_request request = {
@@ -624,13 +628,15 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .verdicts_only = options->verdicts_only,
 					 .kernels = options->kernels,
 					 .platform = options->platform,
-					 .releases = options->total && options->target_count},
+					 .releases = ret_result && options->target_count},
 	};
 	int result;
 
 	for (size_t i = 0; i < options->target_count; i++)
 		if (jw_driver_supports(err, &options->driver, options->targets[i]))
 			return -1;
+	if (ret_result)
+		scan.result = arena_open(sizeof *scan.result);
 	result = build_begin(err, &scan.build, &request);
 	if (!result)
 		result = scan_files(err, &scan);
@@ -643,8 +649,12 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		build_estimate(scan.build.plan);
 		result = report_totals(err, &scan);
 	}
-	if (!result)
+	if (!result && ret_result) {
 		report_fates(&scan);
+		*ret_result = scan.result;
+		scan.result = NULL;
+	}
+	jw_result_free(scan.result);
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
 	required_free(&scan.required);
@@ -702,10 +712,12 @@ void jw_code_packages(const struct jw_found *found, unsigned most_ms, struct jw_
 	*ret_packages = (struct jw_code_packages){.count = 0};
 	for (size_t i = 0; i < found->file_count; i++)
 		paths[i] = found->files[i].path;
-	(void)jw_scan(NULL, &(struct jw_scan_options){.paths = paths,
-												  .path_count = found->file_count,
-												  .image = note_package,
-												  .context = &search,
-												  .cancel = {&search, is_over}});
+	(void)jw_scan(NULL,
+				  &(struct jw_scan_options){.paths = paths,
+											.path_count = found->file_count,
+											.image = note_package,
+											.context = &search,
+											.cancel = {&search, is_over}},
+				  NULL);
 	mem_free(paths);
 }

@@ -59,7 +59,7 @@ static int time_scan(struct jw_error *err, const char *const *files, size_t coun
 		const clock_t start = clock();
 
 		*counts = (struct counts){0};
-		if (jw_scan(err, &options))
+		if (jw_scan(err, &options, NULL))
 			return -1;
 		if (seconds_since(start) < least)
 			least = seconds_since(start);

@@ -65,7 +65,7 @@ static int scan(struct job *job)
 	const struct jw_scan_options options = {
 		.paths = &job->file, .path_count = 1, .context = job, .image = count};
 
-	return jw_scan(&job->err, &options);
+	return jw_scan(&job->err, &options, NULL);
 }
 
 static int check(struct job *job, const struct jw_system *system, size_t *ret_cold)

@@ -163,7 +163,7 @@ static inline void scan_them(struct tally *tally)
 	const struct jw_scan_options options = {
 		.paths = paths, .path_count = 1, .context = tally, .image = tally_image};
 
-	OK(jw_scan(why, &options));
+	OK(jw_scan(why, &options, NULL));
 	expect_tally(tally, "jw_scan");
 }
 

@@ -86,8 +86,9 @@ TEST_WITH(search_of_folder_is_cancelled, make_tree, remove_tree)
 
 	files_put_text(tree, "a/readme", "no device code");
 	GIVES(JW_ERR_INTERRUPTED, named_paths_find(why, paths, 1, false, cancel, &found));
-	GIVES(JW_ERR_INTERRUPTED, jw_scan(why, &(struct jw_scan_options){
-											   .paths = paths, .path_count = 1, .cancel = cancel}));
+	GIVES(JW_ERR_INTERRUPTED,
+		  jw_scan(why, &(struct jw_scan_options){.paths = paths, .path_count = 1, .cancel = cancel},
+				  NULL));
 }
 
 RUN_TESTS(NULL, NULL)

@@ -97,7 +97,7 @@ TEST(only_what_does_not_run_is_linked)
 												.context = &said,
 												.image = note_verdicts};
 
-		OK(jw_scan(why, &options));
+		OK(jw_scan(why, &options, NULL));
 		assert_int_equal(said.images, 1);
 		assert_int_equal(said.verdicts.native, cases[i].native);
 		assert_int_equal(said.verdicts.compatible, cases[i].compatible);
@@ -129,7 +129,7 @@ TEST(what_a_link_would_read_is_too_new_only_if_there_is_a_link)
 												.context = &said,
 												.image = note_verdicts};
 
-		OK(jw_scan(why, &options));
+		OK(jw_scan(why, &options, NULL));
 		assert_int_equal(said.images, 1);
 		assert_int_equal(said.verdicts.cannot, cases[i].cannot);
 		assert_int_equal(said.verdicts.cannot_too_new, cases[i].cannot);

@@ -330,12 +330,14 @@ static void scan_file(const char *path, struct wheel_facts *facts)
 	size_t count = 0;
 
 	OK(jw_targets_read(why, "all", NULL, targets, 32, &count));
-	OK(jw_scan(why, &(struct jw_scan_options){.paths = &path,
-											  .path_count = 1,
-											  .targets = targets,
-											  .target_count = count,
-											  .context = facts,
-											  .image = add_image}));
+	OK(jw_scan(why,
+			   &(struct jw_scan_options){.paths = &path,
+										 .path_count = 1,
+										 .targets = targets,
+										 .target_count = count,
+										 .context = facts,
+										 .image = add_image},
+			   NULL));
 }
 
 /* A module that stands in two libraries is compiled once, but a program loads one of two variants.

@@ -6,8 +6,8 @@
 #include <jitwarm/scan.h>
 #include <jitwarm/version.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/packages.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -580,7 +580,7 @@ static int scan_text_totals(struct jw_error *err, const struct output *out,
 
 /* The file whose failure was printed last, with the other GPUs on which it fails. */
 struct printed_file {
-	char *file, *why;
+	const char *file, *why;
 	enum style style;
 	uint32_t first,
 		others; /* the GPUs with that answer: a bit for each, by its place in `totals` */
@@ -590,11 +590,10 @@ struct scan_run {
 	struct cli *cli;
 	cJSON *files; /* the document's array; NULL without --json */
 	struct jw_speed speed;
-	size_t images, damaged, troubles, failing, unsure;
+	size_t images, damaged, troubles;
 	struct cures cures;
 	const struct jw_driver *driver;
-	struct jw_scan_total totals[GPUS_MAX];
-	size_t total_count;
+	struct jw_scan_result *result;
 	char *archive; /* the archive whose members were printed last */
 	struct printed_file last_printed;
 	const struct jw_found *found;
@@ -702,25 +701,18 @@ static void print_scan_trouble(void *context, const char *path, const struct jw_
 	output_error(&run->cli->out, "%s", index_wheel_hide_folder(run->wheel, named.message));
 }
 
-static void take_total(void *context, const struct jw_scan_total *total)
-{
-	struct scan_run *run = context;
-
-	run->totals[run->total_count++] = *total;
-	run->unsure += total->tile + total->unknown;
-}
-
 /* Ends the text about a file: names the other GPUs with the same answer. */
 static void end_file(struct scan_run *run)
 {
+	const struct jw_scan_result *result = run->result;
 	const uint32_t others = run->last_printed.others, alike = others | run->last_printed.first;
 	char sm[JW_TARGET_TEXT], list[GPUS_MAX * JW_TARGET_TEXT] = "";
 	struct jw_target low = {UINT16_MAX, 0}, high = {0};
 	bool between = false; /* a GPU between them has another answer */
 	size_t count = 0;
 
-	for (size_t i = 0; i < run->total_count; i++) {
-		const struct jw_target target = run->totals[i].target;
+	for (size_t i = 0; i < result->total_count; i++) {
+		const struct jw_target target = result->totals[i].target;
 
 		if (!(others >> i & 1))
 			continue;
@@ -728,63 +720,59 @@ static void end_file(struct scan_run *run)
 		high = target.sm > high.sm ? target : high;
 		text_append(list, sizeof list, count++ ? ", %s" : "%s", jw_target_sm(sm, target));
 	}
-	for (size_t i = 0; i < run->total_count; i++)
-		between = between || (!(alike >> i & 1) && run->totals[i].target.sm > low.sm &&
-							  run->totals[i].target.sm < high.sm);
+	for (size_t i = 0; i < result->total_count; i++)
+		between = between || (!(alike >> i & 1) && result->totals[i].target.sm > low.sm &&
+							  result->totals[i].target.sm < high.sm);
 	if (count > 2 && !between)
 		output_line(&run->cli->out, run->last_printed.style, "  and for %s to %s",
 					jw_target_sm(sm, low), jw_target_sm((char[JW_TARGET_TEXT]){0}, high));
 	else if (count)
 		output_line(&run->cli->out, run->last_printed.style, "  and for %s", list);
-	mem_free(run->last_printed.file);
-	mem_free(run->last_printed.why);
 	run->last_printed = (struct printed_file){.file = NULL};
 }
 
 /* Prints a line about "path" or "path: member"; for many GPUs only a line for the first one. */
-static void print_of_file(struct scan_run *run, enum style style, const char *file,
-						  struct jw_target target, const char *why)
+static void print_of_file(struct scan_run *run, enum style style, const struct jw_scan_fate *fate)
 {
-	const char *wheel = run->listed ? strstr(file, ".whl: ") : NULL, *at;
-	char sm[JW_TARGET_TEXT], *named, *plain = mem_string(why);
+	struct jw_scan_result *result = run->result;
+	const char *file = fate->file, *at;
+	char sm[JW_TARGET_TEXT], *named, *plain = arena_string(result, fate->why);
 	uint32_t gpu = 0;
 
-	for (size_t i = 0; i < run->total_count; i++)
-		gpu |= (uint32_t)jw_target_equal(run->totals[i].target, target) << i;
-	if ((at = strstr(why, jw_target_sm(sm, target))))
-		(void)snprintf(plain + (at - why), strlen(at) + 1, "%s", at + strlen(sm));
-	if (run->total_count > GPUS_FEW && text_same(run->last_printed.file, file) &&
+	for (size_t i = 0; i < result->total_count; i++)
+		gpu |= (uint32_t)jw_target_equal(result->totals[i].target, fate->target) << i;
+	if ((at = strstr(fate->why, jw_target_sm(sm, fate->target))))
+		(void)snprintf(plain + (at - fate->why), strlen(at) + 1, "%s", at + strlen(sm));
+	if (result->total_count > GPUS_FEW && text_same(run->last_printed.file, file) &&
 		text_same(run->last_printed.why, plain)) {
 		run->last_printed.others |= gpu;
-		mem_free(plain);
 		return;
 	}
 	end_file(run);
 	run->last_printed =
-		(struct printed_file){.file = mem_string(file), .why = plain, .style = style, .first = gpu};
-	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
-		;
-	file = wheel ? wheel : file; /* its folder has been removed */
-	named = mem_string(file);
-	output_line(&run->cli->out, style, "%s: %s", index_wheel_hide_folder(run->wheel, named), why);
-	mem_free(named);
+		(struct printed_file){.file = file, .why = plain, .style = style, .first = gpu};
+	if (run->listed && fate->member) /* the wheel's folder has been removed */
+		file += os_base_name(fate->path) - fate->path;
+	named = arena_string(result, file);
+	output_line(&run->cli->out, style, "%s: %s", index_wheel_hide_folder(run->wheel, named),
+				fate->why);
 }
 
-static void take_failing(void *context, const struct jw_scan_failing *failing)
+/* Prints the files that fail, or a part of which does. */
+static void print_fates(struct scan_run *run)
 {
-	const char *file = failing->file, *why = failing->why;
-	const struct jw_target target = failing->target;
-	struct scan_run *run = context;
+	for (size_t i = 0; i < run->result->fate_count; i++) {
+		const struct jw_scan_fate *fate = &run->result->fates[i];
 
-	run->failing++;
-	cures_add(run->cli, &run->cures, file, target, run->driver);
-	print_of_file(run, STYLE_BAD, file, target, why);
-}
-
-static void take_lacking(void *context, const char *file, struct jw_target target, const char *why,
-						 enum jw_scan_part part)
-{
-	print_of_file(context, part == JW_SCAN_NEWER ? STYLE_WARN : STYLE_PLAIN, file, target, why);
+		if (fate->part == JW_SCAN_FAILS)
+			cures_add(run->cli, &run->cures, fate->file, fate->target, run->driver);
+		print_of_file(run,
+					  fate->part == JW_SCAN_FAILS   ? STYLE_BAD
+					  : fate->part == JW_SCAN_NEWER ? STYLE_WARN
+													: STYLE_PLAIN,
+					  fate);
+	}
+	end_file(run);
 }
 
 /* Prints a line for each GPU, and ends the wheel. */
@@ -918,9 +906,6 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.platform = gpus->count ? jw_platform() : NULL,
 		.image = take_scanned_image,
 		.trouble = print_scan_trouble,
-		.total = take_total,
-		.failing = take_failing,
-		.lacking = take_lacking,
 		.more = run->listed ? next_listed : NULL,
 	};
 	struct found_files files = {.found = NULL};
@@ -932,8 +917,10 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	run->troubles += files.found ? files.found->trouble_count : 0;
 	run->found = files.found;
 	options.found = files.found;
-	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
-	end_file(run);
+	result =
+		jw_scan(err, &options, &run->result) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
+	if (!result)
+		print_fates(run);
 	if (!gpus->count && run->images)
 		output_note(&run->cli->out,
 					"%s: the output shows only the contents of the files; “--target %s” shows what "
@@ -973,31 +960,35 @@ static int conclude_scan(struct jw_error *err, struct scan_run *run)
 {
 	struct cli *cli = run->cli;
 	const struct output *out = &cli->out;
-	const size_t count = run->images ? run->total_count : 0;
+	const struct jw_scan_total *totals = run->result->totals;
+	const size_t count = run->images ? run->result->total_count : 0;
 	size_t doubt = 0; /* the first GPU whose times are printed */
 
 	if (run->library_count)
 		qsort(run->libraries, run->library_count, sizeof *run->libraries, order_by_start);
-	if (count > GPUS_FEW && scan_text_totals(err, out, run->totals, count))
+	if (count > GPUS_FEW && scan_text_totals(err, out, totals, count))
 		return -1;
 	for (size_t i = 0; count <= GPUS_FEW && i < count; i++)
-		scan_text_total(out, &run->totals[i], run->images > 1 || run->listed, run->libraries,
+		scan_text_total(out, &totals[i], run->images > 1 || run->listed, run->libraries,
 						run->library_count);
-	while (doubt + 1 < count && !run->totals[doubt].forecast.cache_bytes)
+	while (doubt + 1 < count && !totals[doubt].forecast.cache_bytes)
 		doubt++;
-	if (count && forecast_doubt(&run->totals[doubt].forecast))
-		output_line(out, STYLE_PLAIN, "%s", forecast_doubt(&run->totals[doubt].forecast));
+	if (count && forecast_doubt(&totals[doubt].forecast))
+		output_line(out, STYLE_PLAIN, "%s", forecast_doubt(&totals[doubt].forecast));
 	cures_print(cli, &run->cures, options_given(&cli->options, "target"));
-	if (cli->system && count && run->totals[0].modules)
+	if (cli->system && count && totals[0].modules)
 		output_line(out, STYLE_FAINT,
 					"The cache was not searched: “jitwarm check” shows which modules are in "
 					"the cache.");
 	cli_end_with(cli, exit_of_troubles(run->troubles, run->images + run->got));
 	if (run->listed && !run->got)
 		cli_end_with(cli, EXIT_CANNOT); /* in this case nothing was judged */
-	cli_end_with(cli, run->damaged                  ? EXIT_COLD
-					  : run->failing || run->unsure ? EXIT_CANNOT
-													: EXIT_DONE);
+	if (run->damaged)
+		cli_end_with(cli, EXIT_COLD);
+	for (size_t i = 0; !run->damaged && i < run->result->total_count; i++)
+		if (run->result->totals[i].fate.failing || run->result->totals[i].tile ||
+			run->result->totals[i].unknown)
+			cli_end_with(cli, EXIT_CANNOT);
 	return 0;
 }
 
@@ -1041,18 +1032,20 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		result = -1;
 	}
 	if (!result)
-		result = document_print(&cli->out, &document_scan,
-								&(struct scan_document){.packages = run->packages,
-														.files = run->files,
-														.totals = run->totals,
-														.total_count = run->total_count,
-														.refused = gpus.refused,
-														.refused_count = gpus.refused_count});
+		result = document_print(
+			&cli->out, &document_scan,
+			&(struct scan_document){.packages = run->packages,
+									.files = run->files,
+									.totals = run->result ? run->result->totals : NULL,
+									.total_count = run->result ? run->result->total_count : 0,
+									.refused = gpus.refused,
+									.refused_count = gpus.refused_count});
 	for (size_t i = 0; i < run->library_count; i++)
 		mem_free(run->libraries[i].name);
 	mem_free(run->libraries);
 	cJSON_Delete(run->packages);
 	cJSON_Delete(run->files);
+	jw_result_free(run->result);
 	mem_free(run);
 	return result;
 }
