@@ -106,7 +106,7 @@ if ! wineserver -k0 > /dev/null 2>&1; then
 fi
 
 # These variables name Unix files, which Windows programs find on drive Z.
-for name in SIMDRIVER_STATE SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_COSTS_CSV CUDA_CACHE_PATH JITWARM_STATE VIRTUAL_ENV CONDA_PREFIX; do
+for name in SIMDRIVER_STATE SIMDRIVER_GATE SIMDRIVER_LOG CUDA_CACHE_PATH JITWARM_STATE VIRTUAL_ENV CONDA_PREFIX; do
 	value=${!name:-}
 	case $value in /*) export "$name=Z:${value//\//\\}" ;; esac
 done

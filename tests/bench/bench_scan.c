@@ -1,175 +1,130 @@
-/* bench_scan [--rounds N] [--headers] [--payloads] FILE...
+/* bench_scan FILE...
  *
- * How fast files are searched for device code, page cache warm, one core. Beside it, one memmem
- * pass over the same bytes in the same run: ratios vary less between machines than times. Least of
- * five rounds; each round maps the file again. `peak` is the process's peak resident memory so far,
- * mapped pages included, before memmem touches all of the file.
- *
- *   --headers    reads .version and .target of every PTX entry as well
- *   --payloads   decompresses every PTX entry and counts its statements as well */
-#include <stdbool.h>
+ * How fast files are read and judged, page cache warm, one core: their content, verdicts for
+ * sm_120, and each module that sm_120 would compile decompressed, counted and compared. Beside
+ * each, one memmem pass over the same bytes in the same run. Least of five rounds, in processor
+ * time, so that other programs disturb it less. `peak` is the peak resident memory before memmem,
+ * mapped pages included. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-#include "base/buf.h"
-#include "base/text.h"
-#include "code/devcode.h"
-#include "code/ptx.h"
-#include "os/clock.h"
+#include <jitwarm/scan.h>
+
 #include "os/file.h"
 #include "os/platform.h"
 
-enum { ROUNDS = 5, MAX_ROUNDS = 1000 };
+enum { ROUNDS = 5 };
 
-struct work {
-	bool headers, payloads;
-	uint64_t rounds;
-	struct buf scratch;
-	size_t containers, entries, ptx, unread;
-	uint64_t ptx_bytes, statements;
+struct files {
+	const char *const *paths;
+	size_t count;
 };
 
-static void see_entry(struct work *work, const struct devcode_container *container,
-					  const struct devcode_entry *entry)
-{
-	struct devcode_ptx_header header;
-	struct ptx_features features;
-	struct devcode_view view;
-
-	if (entry->kind != DEVCODE_KIND_PTX && entry->kind != DEVCODE_KIND_RELOCATABLE_PTX)
-		return;
-	work->ptx++;
-	if (work->headers && devcode_ptx_header(NULL, container, entry, &header))
-		work->unread++;
-	if (!work->payloads)
-		return;
-	if (devcode_payload(NULL, container, entry, &work->scratch, &view)) {
-		work->unread++;
-		return;
-	}
-	ptx_count(view.data, view.size, &features);
-	work->ptx_bytes += view.size;
-	work->statements += features.statements;
-}
-
-static void see_container(struct work *work, const struct devcode_container *container)
-{
-	work->containers++;
-	work->entries += container->entry_count;
-	for (size_t i = 0; i < container->entry_count; i++)
-		see_entry(work, container, &container->entries[i]);
-}
-
-static double seconds_since(uint64_t start)
-{
-	return (double)(os_monotonic_ns() - start) / 1e9;
-}
-
-/* Times one pass of memmem for bytes that do not occur. */
-static double time_memmem(const char *path)
-{
-	static const char needle[] = "\x50\xed\x55\xba\x07\x07\x10\x07";
-	uint64_t start = os_monotonic_ns();
-	struct os_map map;
-	const uint8_t *at;
-
-	if (os_map_open(NULL, path, &map))
-		return 0;
-	at = memmem(map.data, map.size, needle, sizeof needle - 1);
-	if (at)
-		printf("(memmem found its needle at %zu)\n", (size_t)(at - map.data));
-	os_map_close(&map);
-	return seconds_since(start);
-}
-
-/* `a` is 0 if there is no time yet. */
-static double least(double a, double b)
-{
-	return a > 0 && a < b ? a : b;
-}
-
-struct sum {
-	double bytes, scan_s, memmem_s;
+struct counts {
+	size_t containers, modules;
+	uint64_t bytes; /* of the modules; of the files for memmem */
 };
 
-static int time_scan(struct work *work, const char *path, double *ret_seconds)
+static int see_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
-	struct code_reader *reader;
-	struct code_found found;
-	struct jw_error err = {0};
-	int step;
+	struct counts *counts = context;
 
-	for (size_t i = 0; i < work->rounds; i++) {
-		uint64_t start = os_monotonic_ns();
-
-		work->containers = work->entries = work->ptx = work->unread = 0;
-		work->ptx_bytes = work->statements = 0;
-		step = code_open(&err, path, NULL, &reader);
-		if (!step) {
-			while ((step = code_next(&err, reader, &found)) > CODE_END) {
-				if (step == CODE_CONTAINER)
-					see_container(work, found.container);
-				if (step == CODE_TROUBLE)
-					printf("%s%s%s: %s\n", path, found.member ? ": " : "",
-						   found.member ? found.member : "", found.why.message);
-			}
-			code_close(reader);
-		}
-		if (step) {
-			printf("%s\n", err.message);
-			return -1;
-		}
-		*ret_seconds = least(*ret_seconds, seconds_since(start));
+	(void)err;
+	counts->containers += image->containers;
+	if (image->verdict_count) {
+		counts->modules += image->verdicts[0].work.modules;
+		counts->bytes += image->verdicts[0].work.ptx_bytes;
 	}
 	return 0;
 }
 
-static int bench(struct work *work, const char *path, struct sum *sum)
+static int judge(struct jw_error *err, const struct files *files, bool verdicts, bool modules,
+				 struct counts *counts)
 {
-	double scan = 0, mem = 0, gigabytes;
-	struct os_stat stat;
-	uint64_t peak;
+	const struct jw_target target = {.sm = 120};
+	const struct jw_scan_options options = {
+		.paths = files->paths,
+		.path_count = files->count,
+		.targets = &target,
+		.target_count = verdicts,
+		.verdicts_only = !modules,
+		.context = counts,
+		.image = see_image,
+	};
 
-	if (os_stat(NULL, path, &stat) || time_scan(work, path, &scan))
-		return -1;
-	peak = os_peak_resident_bytes();
-	for (size_t i = 0; i < work->rounds; i++)
-		mem = least(mem, time_memmem(path));
-	gigabytes = (double)stat.size_bytes / 1e9;
-	printf("%-42s %7.1f MB  scan %8.2f ms %6.2f GB/s  memmem %5.2f GB/s  ratio %6.2f  "
-		   "containers %zu entries %zu ptx %zu",
-		   os_base_name(path), gigabytes * 1e3, scan * 1e3, gigabytes / scan, gigabytes / mem,
-		   mem / scan, work->containers, work->entries, work->ptx);
-	if (work->payloads)
-		printf(" (%.1f MB, %.2f GB/s, %llu statements)", (double)work->ptx_bytes / 1e6,
-			   (double)work->ptx_bytes / 1e9 / scan, (unsigned long long)work->statements);
-	printf(" unread %zu  peak %.1f MB\n", work->unread, (double)peak / 1e6);
-	sum->bytes += gigabytes;
-	sum->scan_s += scan;
-	sum->memmem_s += mem;
+	return jw_scan(err, &options, NULL);
+}
+
+static int content(struct jw_error *err, const struct files *files, struct counts *counts)
+{
+	return judge(err, files, false, true, counts);
+}
+
+static int verdicts(struct jw_error *err, const struct files *files, struct counts *counts)
+{
+	return judge(err, files, true, false, counts);
+}
+
+static int modules(struct jw_error *err, const struct files *files, struct counts *counts)
+{
+	return judge(err, files, true, true, counts);
+}
+
+static int find_bytes(struct jw_error *err, const struct files *files, struct counts *counts)
+{
+	static const char needle[] = "\x50\xed\x55\xba\x07\x07\x10\x07";
+
+	for (size_t i = 0; i < files->count; i++) {
+		struct os_map map;
+
+		if (os_map_open(err, files->paths[i], &map))
+			return -1;
+		counts->containers += memmem(map.data, map.size, needle, sizeof needle - 1) != NULL;
+		counts->bytes += map.size;
+		os_map_close(&map);
+	}
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct work work = {.scratch = BUF_MAX(DEVCODE_MAX_PAYLOAD), .rounds = ROUNDS};
-	struct sum sum = {0};
-	int failed = 0;
+	static const struct {
+		const char *name;
+		int (*run)(struct jw_error *err, const struct files *files, struct counts *counts);
+	} steps[] = {{"what is in them", content},
+				 {"verdicts, sm_120", verdicts},
+				 {"modules, sm_120", modules},
+				 {"memmem", find_bytes}};
+	enum { STEPS = sizeof steps / sizeof *steps };
+	const struct files files = {(const char *const *)argv + 1, argc > 1 ? (size_t)argc - 1 : 0};
+	struct counts counts[STEPS];
+	double least[STEPS];
+	struct jw_error err = {0};
+	uint64_t peak = 0;
 
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--headers"))
-			work.headers = true;
-		else if (!strcmp(argv[i], "--payloads"))
-			work.payloads = true;
-		else if (!strcmp(argv[i], "--rounds") && i + 1 < argc &&
-				 text_number(argv[i + 1], MAX_ROUNDS, &work.rounds) && work.rounds)
-			i++;
-		else if (bench(&work, argv[i], &sum))
-			failed = 1;
+	for (size_t i = 0; i < STEPS; i++) {
+		if (i == STEPS - 1)
+			peak = os_peak_resident_bytes();
+		least[i] = 1e9;
+		for (int round = 0; round < ROUNDS; round++) {
+			const clock_t start = clock();
+			double took;
+
+			counts[i] = (struct counts){0};
+			if (steps[i].run(&err, &files, &counts[i])) {
+				printf("%s\n", err.message);
+				return 1;
+			}
+			took = (double)(clock() - start) / CLOCKS_PER_SEC;
+			least[i] = took < least[i] ? took : least[i];
+		}
 	}
-	if (sum.scan_s > 0)
-		printf("all: %.3f GB, scan %.2f GB/s, memmem %.2f GB/s, ratio %.2f\n", sum.bytes,
-			   sum.bytes / sum.scan_s, sum.bytes / sum.memmem_s, sum.memmem_s / sum.scan_s);
-	buf_free(&work.scratch);
-	return failed;
+	for (size_t i = 0; i < STEPS; i++)
+		printf("%-17s %6.2f GB/s, %5.2f times memmem; %zu containers, %zu modules of %.1f MB\n",
+			   steps[i].name, (double)counts[STEPS - 1].bytes / least[i] / 1e9,
+			   least[STEPS - 1] / least[i], counts[i].containers, counts[i].modules,
+			   (double)counts[i].bytes / 1e6);
+	printf("peak %.1f MB\n", (double)peak / 1e6);
+	return 0;
 }

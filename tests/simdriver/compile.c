@@ -7,71 +7,19 @@
 
 #include "os.h"
 
-struct cost {
-	double ms;
-	size_t peak_bytes;
-	size_t cubin_bytes;
-};
-
-/* The model is that of SIMDRIVER_COST in README.md. */
-static struct cost modelled(const struct ptx *ptx, size_t size)
+/* The time of a compile; the model is that of SIMDRIVER_COST in README.md. */
+static double cost_ms(const struct ptx *ptx)
 {
-	struct cost cost = {0};
-
-	cost.ms = 8 + 0.0243 * (double)ptx->statements + 0.163 * (double)ptx->branches +
-			  0.49 * (double)ptx->entries;
-	cost.cubin_bytes = size - size / 10;
-	return cost;
+	return 8 + 0.0243 * (double)ptx->statements + 0.163 * (double)ptx->branches +
+		   0.49 * (double)ptx->entries;
 }
 
-/* Finds the row of a table of measured costs: PTX bytes, statements, branches, entries, ms, KiB,
- * cubin. */
-static bool probe_module(const char *table, size_t ptx_size, struct cost *ret_cost)
+static void spend(double ms)
 {
-	unsigned long long bytes, peak_kib, cubin;
-	double ms;
-
-	for (const char *line = table; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		if (sscanf(line, "%llu,%*u,%*u,%*u,%lf,%llu,%llu", &bytes, &ms, &peak_kib, &cubin) != 4)
-			continue;
-		/* The table may count the terminating NUL. */
-		if (bytes != ptx_size && bytes != ptx_size + 1)
-			continue;
-		*ret_cost = (struct cost){ms, (size_t)peak_kib << 10, (size_t)cubin};
-		return true;
-	}
-	return false;
-}
-
-static bool measured(size_t ptx_size, struct cost *ret_cost)
-{
-	struct bytes table = {NULL, 0};
-	struct os_file file;
-	bool found = false;
-
-	if (!sim.costs_csv || !os_open(&file, sim.costs_csv, OS_READ))
-		return false;
-	if (os_read(&file, &table)) {
-		bytes_add(&table, NULL, 1);
-		found = probe_module((const char *)table.data, ptx_size, ret_cost);
-	}
-	os_close(&file);
-	bytes_free(&table);
-	return found;
-}
-
-static void spend(const struct cost *cost)
-{
-	uint8_t *memory = cost->peak_bytes ? sim_alloc(cost->peak_bytes) : NULL;
-	volatile uint8_t *touched = memory;
-
-	for (size_t at = 0; at < cost->peak_bytes; at += 4096)
-		touched[at] = 1;
 	if (sim.cost_busy)
-		os_burn_ms(cost->ms * sim.cost_factor);
+		os_burn_ms(ms * sim.cost_factor);
 	else
-		os_sleep_ms(cost->ms * sim.cost_factor);
-	free(memory);
+		os_sleep_ms(ms * sim.cost_factor);
 }
 
 /* Refuses the same texts as the real compiler, with its messages. */
@@ -150,7 +98,6 @@ int compile_ptx(const struct job *job, struct bytes *ret_cubin, struct bytes *in
 				struct bytes *error)
 {
 	struct ptx ptx;
-	struct cost cost;
 	int bad;
 
 	ptx_read(&ptx, job->ptx, job->size);
@@ -160,11 +107,9 @@ int compile_ptx(const struct job *job, struct bytes *ret_cubin, struct bytes *in
 	if (bad == CU_OK)
 		bad = fault_strike(job->ptx, job->size, error);
 	if (bad == CU_OK) {
-		if (!measured(job->size, &cost))
-			cost = modelled(&ptx, job->size);
-		spend(&cost);
+		spend(cost_ms(&ptx));
 		describe(&ptx, job->sm, info);
-		make(job, &ptx, cost.cubin_bytes, ret_cubin);
+		make(job, &ptx, job->size - job->size / 10, ret_cubin);
 	}
 	ptx_free(&ptx);
 	return bad;

@@ -259,7 +259,6 @@ int config_read(void)
 	env_text(text, sizeof text, "SIMDRIVER_GPU_MEMORY", "0");
 	sim.memory_mib = (unsigned)strtoul(text, NULL, 10);
 	sim.mig = env_on("SIMDRIVER_MIG");
-	sim.costs_csv = os_env("SIMDRIVER_COSTS_CSV");
 	sim.fault = os_env("SIMDRIVER_FAULT");
 	sim.log = os_env("SIMDRIVER_LOG");
 	log_debug_variables();

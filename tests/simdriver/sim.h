@@ -72,7 +72,6 @@ struct config {
 	char stamp[20];         /* "Feb 29 202423:59:58" and a NUL */
 	double cost_factor;     /* factor on the milliseconds of the model or table */
 	bool cost_busy;         /* burn processor time instead of sleeping */
-	char *costs_csv;        /* or NULL */
 	char *fault;            /* or NULL */
 	char *log;              /* file, or NULL */
 	char *state;            /* folder of the markers of ":once", or NULL */
