@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "code/release.h"
 #include "code/target_names.h"
+#include "driver/error_pattern.h"
 
 #define CUDA_ERROR(number, name, words, means, cause, windows, cure)                               \
 	{number, name, words, means, cause, windows, cure},
@@ -21,17 +22,9 @@ static const struct cuda_error errors[] = {
 
 enum {
 	ERRORS = sizeof errors / sizeof *errors,
-	MAX_WORDS = 4,
-	MAX_WORD = 48,
 	MAX_NUMBER = 9999,
 	MAX_DIGITS = 4,
 	MAX_MESSAGES = 16
-};
-
-/* The words that stand for the “*” of a pattern. */
-struct captured {
-	char words[MAX_WORDS][MAX_WORD];
-	size_t count;
 };
 
 static char lower(char c)
@@ -39,60 +32,12 @@ static char lower(char c)
 	return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
-static bool is_in_name(char c)
-{
-	return text_is_alnum(c) || c == '_';
-}
-
-/* Takes the word or number at the start of a text, at most LONGEST bytes of it; returns their
- * number. A dot or dash at its end belongs to the sentence. Without a bound, a text of one long
- * word would be read again for each pattern in it. */
-static size_t capture_word(const char *text, struct captured *captured)
-{
-	enum { LONGEST = 256 };
-	size_t length = 0;
-
-	while (length < LONGEST &&
-		   (is_in_name(text[length]) || (length && (text[length] == '.' || text[length] == '-'))))
-		length++;
-	while (length && !is_in_name(text[length - 1]))
-		length--;
-	if (length && captured->count < MAX_WORDS)
-		(void)snprintf(captured->words[captured->count++], MAX_WORD, "%.*s", (int)length, text);
-	return length;
-}
-
-/* Returns the length of a pattern at the start of a text, 0 if the text does not begin with it. A
- * name ends where the text's name ends: cudaErrorInvalidDevice is not
- * cudaErrorInvalidDeviceFunction. */
-static size_t begins(const char *text, const char *pattern, size_t length,
-					 struct captured *captured)
-{
-	const char *at = text;
-
-	*captured = (struct captured){.count = 0};
-	for (size_t i = 0; i < length; i++) {
-		if (pattern[i] == '*') {
-			const size_t word = capture_word(at, captured);
-
-			if (!word)
-				return 0;
-			at += word;
-		} else if (lower(*at++) != lower(pattern[i])) {
-			return 0;
-		}
-	}
-	return memchr(pattern, ' ', length) || pattern[length - 1] == '*' || !is_in_name(*at) ||
-				   !is_in_name(pattern[length - 1])
-			   ? (size_t)(at - text)
-			   : 0;
-}
-
 static bool has_pattern(const char *text, const char *pattern, size_t length,
 						struct captured *captured)
 {
 	for (; *text; text++)
-		if (lower(*text) == lower(*pattern) && begins(text, pattern, length, captured))
+		if ((*pattern == '{' || lower(*text) == lower(*pattern)) &&
+			error_pattern_begins(text, pattern, length, captured))
 			return true;
 	return false;
 }
@@ -110,7 +55,8 @@ static void capture(const char *text, const struct cuda_error *error, struct cap
 	captured->count = 0;
 }
 
-/* The patterns of all rows, in the order of the table, linked by their first letters. */
+/* The patterns of all rows, in the order of the table, linked by the letters that begin a text with
+ * them. */
 struct patterns {
 	struct pattern {
 		const char *text;
@@ -118,39 +64,51 @@ struct patterns {
 		int row,
 			next; /* the index of the next pattern with this first letter; -1 if there is none */
 	} * items;
-	int first[UCHAR_MAX + 1];
+	int first[UCHAR_MAX + 1], last[UCHAR_MAX + 1], count;
+	struct pattern added; /* by add_pattern */
 };
+
+/* Adds the pattern at DATA to the list of a letter, once. */
+static void add_pattern(unsigned char letter, void *data)
+{
+	struct patterns *patterns = data;
+	const int last = patterns->last[letter];
+
+	if (last >= 0 && patterns->items[last].text == patterns->added.text)
+		return;
+	*(last < 0 ? &patterns->first[letter] : &patterns->items[last].next) = patterns->count;
+	patterns->last[letter] = patterns->count;
+	patterns->items[patterns->count++] = patterns->added;
+}
 
 static void list_patterns(struct patterns *patterns)
 {
-	int last[UCHAR_MAX + 1] = {0}, count = 0;
+	enum { LETTERS = 'z' - 'a' + 1 };
 	size_t most = ERRORS;
 
 	for (size_t i = 0; i < ERRORS; i++)
 		for (const char *at = errors[i].words; *at; at++)
-			most += *at == '|';
+			most += *at == '|' ? 1 : *at == '{' ? LETTERS : 0;
 	patterns->items = mem_array(most, sizeof *patterns->items);
+	patterns->count = 0;
 	for (int i = 0; i <= UCHAR_MAX; i++)
-		patterns->first[i] = -1;
+		patterns->first[i] = patterns->last[i] = -1;
 	for (size_t i = 0; i < ERRORS; i++) {
 		const char *at = errors[i].words;
 
 		for (size_t length; *at; at += length + (at[length] == '|')) {
-			const unsigned char letter = (unsigned char)lower(*at);
-
 			length = strcspn(at, "|");
-			patterns->items[count] =
+			patterns->added =
 				(struct pattern){.text = at, .length = length, .row = (int)i, .next = -1};
-			*(patterns->first[letter] < 0 ? &patterns->first[letter]
-										  : &patterns->items[last[letter]].next) = count;
-			last[letter] = count++;
+			error_pattern_letters(at, add_pattern, patterns);
 		}
 	}
 }
 
 /* Returns the first row with a pattern at the start of a text, and the pattern's length there; -1
  * if there is none. */
-static int row_at(const struct patterns *patterns, const char *text, size_t *ret_length)
+static int row_at(const struct patterns *patterns, const char *text, bool inside_name,
+				  size_t *ret_length)
 {
 	struct captured captured;
 
@@ -158,7 +116,9 @@ static int row_at(const struct patterns *patterns, const char *text, size_t *ret
 		 i = patterns->items[i].next) {
 		const struct pattern *pattern = &patterns->items[i];
 
-		*ret_length = begins(text, pattern->text, pattern->length, &captured);
+		if (inside_name && *pattern->text == '{')
+			continue;
+		*ret_length = error_pattern_begins(text, pattern->text, pattern->length, &captured);
 		if (*ret_length)
 			return pattern->row;
 	}
@@ -211,14 +171,15 @@ static void add_message(struct messages *messages, int row, int group)
 static void find_messages(const char *text, struct messages *messages)
 {
 	enum { NEAR = 200, DIRECTLY = 2 };
-	const char *start = NULL, *end = NULL;
+	const char *const first = text, *start = NULL, *end = NULL;
 	struct patterns patterns;
 	int group = 0;
 
 	list_patterns(&patterns);
 	messages->count = 0;
 	for (size_t length; *text; text += length) {
-		const int row = row_at(&patterns, text, &length);
+		const bool inside_name = text > first && error_pattern_in_name(text[-1]);
+		const int row = row_at(&patterns, text, inside_name, &length);
 
 		if (row < 0) {
 			length = 1;
@@ -229,6 +190,7 @@ static void find_messages(const char *text, struct messages *messages)
 			add_message(messages, row, group);
 		start = text;
 		end = is_envelope(&errors[row]) ? NULL : text + length;
+		length = end ? length : 1; /* an envelope may have another message inside */
 	}
 	mem_free(patterns.items);
 }
@@ -268,7 +230,7 @@ static int error_number(const char *text)
 				continue;
 			for (; text_is_digit(digit[digits]) && digits < MAX_DIGITS; digits++)
 				value = value * 10 + (digit[digits] - '0');
-			if (digits && !is_in_name(digit[digits]) && cuda_error_of(value))
+			if (digits && !error_pattern_in_name(digit[digits]) && cuda_error_of(value))
 				return value;
 		}
 	}
@@ -312,7 +274,7 @@ static uint32_t branch_of(uint32_t cuda)
  * compilers know it. */
 static void add_gpu(char *meaning, const char *before, const char *word, bool compiled)
 {
-	char name[MAX_WORD + 4];
+	char name[CAPTURED_WORD + 4];
 	struct jw_target target;
 	uint32_t first, last;
 
@@ -439,17 +401,20 @@ size_t cuda_errors_find(const char *text, struct cuda_error_found ret_found[CUDA
 	const struct cuda_error *found[MAX_MESSAGES];
 	struct messages messages;
 	size_t count = 0, kept = 0;
+	int envelope = ERRORS;
 
 	find_messages(line, &messages);
 	for (size_t i = 0; i < messages.count; i++)
 		if (!is_envelope(&errors[messages.rows[i]]))
 			found[count++] = &errors[messages.rows[i]];
+		else if (messages.rows[i] < envelope)
+			envelope = messages.rows[i];
 	if (!count) {
 		const int named = error_named(line);
 
 		found[0] = cuda_error_of(named ? named : error_number(line));
-		if (!found[0] && messages.count)
-			found[0] = &errors[messages.rows[0]];
+		if (!found[0] && envelope < ERRORS)
+			found[0] = &errors[envelope];
 		count = found[0] != NULL;
 	}
 	for (; kept < count && kept < CUDA_ERRORS_FOUND; kept++) {

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 struct cuda_error {
-	int number;       /* of CUresult or cudaError_t; 0 for messages of other programs */
-	const char *name; /* "CUDA_ERROR_NO_DEVICE", or the program: "ptxas" */
-	const char *words; /* patterns of its messages, separated by “|”; “*” is a word or number */
+	int number;        /* of CUresult or cudaError_t; 0 for messages of other programs */
+	const char *name;  /* "CUDA_ERROR_NO_DEVICE", or the program: "ptxas" */
+	const char *words; /* patterns of its messages (driver/error_pattern.h), separated by “|” */
 	const char *means; /* the kind of each “*”, separated by blanks; “-” for one without meaning */
 	const char *cause;   /* a clause without a full stop */
 	const char *windows; /* what to do on Windows, if it differs from `cure`, or "" */

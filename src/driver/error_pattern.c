@@ -1,0 +1,157 @@
+#include "driver/error_pattern.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define ERROR_WORDS(name, words) {name, words},
+static const struct words {
+	const char *name, *words;
+} sets[] = {
+#include "error_words.inc"
+};
+#undef ERROR_WORDS
+
+static char lower(char c)
+{
+	return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+bool error_pattern_in_name(char c)
+{
+	return text_is_alnum(c) || c == '_';
+}
+
+/* Returns the words of the set in a pattern that begins with “{”. */
+static const char *words_of(const char *pattern)
+{
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+		const size_t length = strlen(sets[i].name);
+
+		if (!strncmp(pattern + 1, sets[i].name, length) && pattern[length + 1] == '}')
+			return sets[i].words;
+	}
+	return "";
+}
+
+/* Takes the word or number at the start of a text, at most LONGEST bytes of it; returns their
+ * number. A dot or dash at its end belongs to the sentence. Without a bound, a text of one long
+ * word would be read again for each pattern in it. */
+static size_t capture_word(const char *text, struct captured *captured)
+{
+	enum { LONGEST = 256 };
+	size_t length = 0;
+
+	while (length < LONGEST && (error_pattern_in_name(text[length]) ||
+								(length && (text[length] == '.' || text[length] == '-'))))
+		length++;
+	while (length && !error_pattern_in_name(text[length - 1]))
+		length--;
+	if (length && captured->count < CAPTURED_WORDS)
+		(void)snprintf(captured->words[captured->count++], CAPTURED_WORD, "%.*s", (int)length,
+					   text);
+	return length;
+}
+
+static bool is_at_end_of_name(const char *end, const char *pattern, size_t length)
+{
+	return pattern[length - 1] == '*' || !error_pattern_in_name(*end) ||
+		   !error_pattern_in_name(pattern[length - 1]);
+}
+
+/* Returns the end of a text that begins with a pattern; NULL if it does not. */
+static const char *end_of_parts(const char *text, const char *pattern, size_t length,
+								struct captured *captured);
+
+/* Returns the end of a text that begins with one of a set's words and the rest of the pattern. */
+static const char *end_of_set(const char *text, const char *pattern, size_t length,
+							  struct captured *captured)
+{
+	const struct captured before = *captured;
+	const char *word = words_of(pattern), *rest = memchr(pattern, '}', length);
+
+	rest = rest ? rest + 1 : pattern + length;
+	for (size_t bytes; *word; word += bytes + (word[bytes] == '|')) {
+		const char *end;
+
+		bytes = strcspn(word, "|");
+		end = end_of_parts(text, word, bytes, captured);
+		end = end && is_at_end_of_name(end, word, bytes)
+				  ? end_of_parts(end, rest, (size_t)(pattern + length - rest), captured)
+				  : NULL;
+		if (end)
+			return end;
+		*captured = before;
+	}
+	return NULL;
+}
+
+/* Returns the end of what follows “~ ”, in the same sentence and near. */
+static const char *end_of_gap(const char *text, const char *pattern, size_t length,
+							  struct captured *captured)
+{
+	enum { LONGEST = 40 };
+	const struct captured before = *captured;
+
+	for (size_t gap = 0; gap <= LONGEST; gap++) {
+		if (!gap || !error_pattern_in_name(text[gap - 1])) {
+			const char *end = end_of_parts(text + gap, pattern, length, captured);
+
+			if (end)
+				return end;
+			*captured = before;
+		}
+		if (!text[gap] || (text[gap] == '.' && text[gap + 1] == ' '))
+			break;
+	}
+	return NULL;
+}
+
+static const char *end_of_parts(const char *text, const char *pattern, size_t length,
+								struct captured *captured)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (pattern[i] == '{')
+			return end_of_set(text, pattern + i, length - i, captured);
+		if (pattern[i] == '~')
+			return end_of_gap(text, pattern + i + 2, length - i - 2, captured);
+		if (pattern[i] == '*') {
+			const bool ends_name = i && error_pattern_in_name(pattern[i - 1]) &&
+								   (i + 1 == length || !error_pattern_in_name(pattern[i + 1]));
+			const size_t word = capture_word(text, captured);
+
+			if (!word && !ends_name)
+				return NULL;
+			text += word;
+		} else if (lower(*text++) != lower(pattern[i])) {
+			return NULL;
+		}
+	}
+	return text;
+}
+
+size_t error_pattern_begins(const char *text, const char *pattern, size_t length,
+							struct captured *ret_captured)
+{
+	const char *end;
+
+	ret_captured->count = 0;
+	end = end_of_parts(text, pattern, length, ret_captured);
+	return end && (memchr(pattern, ' ', length) || is_at_end_of_name(end, pattern, length))
+			   ? (size_t)(end - text)
+			   : 0;
+}
+
+void error_pattern_letters(const char *pattern, void (*take)(unsigned char letter, void *data),
+						   void *data)
+{
+	const char *word = *pattern == '{' ? words_of(pattern) : NULL;
+
+	if (!word) {
+		take((unsigned char)lower(*pattern), data);
+		return;
+	}
+	for (; *word; word += strcspn(word, "|"), word += *word == '|')
+		take((unsigned char)lower(*word), data);
+}
