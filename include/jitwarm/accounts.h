@@ -1,8 +1,7 @@
 /* The account of this process.
  *
  * Threads: any number of threads may call these functions at the same time. */
-#ifndef JITWARM_ACCOUNTS_H
-#define JITWARM_ACCOUNTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ bool jw_is_administrator(void);
  * under sudo it is root's; Windows' SYSTEM has a cache that no user's program reads. NULL if it is
  * the user's. The caller frees it with jw_text_free. */
 int jw_account_doubt(struct jw_error *err, char **ret_line);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Threads: any number of threads may call jw_ahead_find at the same time; one call of
  * jw_ahead_prepare at a time in a process. */
-#ifndef JITWARM_AHEAD_H
-#define JITWARM_AHEAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ struct jw_ahead_options {
  * names of its entries are unknown. */
 int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *options,
 					 struct jw_ahead *ret_ahead);
-
-#endif

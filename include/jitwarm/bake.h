@@ -5,8 +5,7 @@
  *
  * Threads: any number of threads may call these functions at the same time, with different output
  * folders. */
-#ifndef JITWARM_BAKE_H
-#define JITWARM_BAKE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -140,5 +139,3 @@ struct jw_bake_verify_options {
  * jw_result_free. */
 int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *options,
 				   struct jw_bake_verify_result **ret_result);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * of jw_cache_repair at a time per directory. */
-#ifndef JITWARM_CACHE_H
-#define JITWARM_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -148,5 +147,3 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 
 /* Returns the release of a known driver by its stamp ("550.163.01"), or NULL if it is unknown. */
 const char *jw_cache_driver_of_stamp(const char *stamp);
-
-#endif

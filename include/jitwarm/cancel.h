@@ -1,8 +1,7 @@
 /* Ends a long call early.
  *
  * Threads: the library calls `is_cancelled` on its threads, on several at the same time. */
-#ifndef JITWARM_CANCEL_H
-#define JITWARM_CANCEL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ struct jw_cancel {
 	void *context;
 	bool (*is_cancelled)(void *context);
 };
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * of jw_carry at a time per cache. */
-#ifndef JITWARM_CARRY_H
-#define JITWARM_CARRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ struct jw_carry_result {
  * be predicted or no cache is in use. The caller frees the result with jw_result_free. */
 int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 			 struct jw_carry_result **ret_result);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. A jw_system may serve
  * several of them. */
-#ifndef JITWARM_CHECK_H
-#define JITWARM_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -184,5 +183,3 @@ struct jw_check_result {
  * fails; JW_ERR_INTERRUPTED. The caller frees the result with jw_result_free. */
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result);
-
-#endif

@@ -4,8 +4,7 @@
  * (docs/internals/driver-cache.md).
  *
  * Threads: any number of threads may call these functions at the same time. */
-#ifndef JITWARM_COMPILER_H
-#define JITWARM_COMPILER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ struct jw_compiler_fetch_options {
  * frees *ret_path with jw_text_free. */
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path);
-
-#endif

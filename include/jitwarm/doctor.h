@@ -3,12 +3,10 @@
  *
  * Threads: as jw_check and jw_system_open; during jw_examine_process no other thread may use files
  * or the environment. */
-#ifndef JITWARM_DOCTOR_H
-#define JITWARM_DOCTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <jitwarm/cancel.h>
 #include <jitwarm/check.h>
@@ -86,5 +84,3 @@ int jw_doctor_text(struct jw_error *err, const char *text, struct jw_doctor_resu
  * the driver, HOME, and the active environment. JW_ERR_NOT_FOUND if there is no such process;
  * JW_ERR_UNSUPPORTED if it is another account's or in a container, and on Windows. */
 int jw_examine_process(struct jw_error *err, int pid);
-
-#endif

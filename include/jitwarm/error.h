@@ -5,8 +5,7 @@
  * untouched.
  *
  * Threads: a jw_error belongs to one call at a time. */
-#ifndef JITWARM_ERROR_H
-#define JITWARM_ERROR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ struct jw_error {
 void jw_text_free(char *text);
 void jw_lines_free(char **lines, size_t count);
 void jw_result_free(void *result);
-
-#endif

@@ -1,8 +1,7 @@
 /* The predicted time of work.
  *
  * Threads: any number of threads may call these functions at the same time. */
-#ifndef JITWARM_ESTIMATE_H
-#define JITWARM_ESTIMATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ double jw_workers_capacity(unsigned workers);
 /* Returns the wall time of work that takes one worker `total`, and whose longest piece takes
  * `longest`, for workers of this capacity (0 counts as 1). All times have the same unit. */
 double jw_makespan(double total, double longest, double capacity);
-
-#endif

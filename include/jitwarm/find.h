@@ -10,8 +10,7 @@
  *
  * Threads: any number of threads may call these functions at the same time, except
  * jw_use_environment. */
-#ifndef JITWARM_FIND_H
-#define JITWARM_FIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ bool jw_environment_python(char version[JW_PYTHON_VERSION]);
  * else that of CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees
  * *ret_path with jw_text_free. */
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path);
-
-#endif

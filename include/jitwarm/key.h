@@ -4,8 +4,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * that writes at a time per state directory. */
-#ifndef JITWARM_KEY_H
-#define JITWARM_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ struct jw_keys {
 };
 /* Lists the signing keys and the trusted keys. The caller frees them with jw_result_free. */
 int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys **ret_keys);
-
-#endif

@@ -2,8 +2,7 @@
  * and which machine code would avoid that. Needs neither driver nor GPU.
  *
  * Threads: any number of threads may call these functions at the same time. */
-#ifndef JITWARM_LINT_H
-#define JITWARM_LINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -158,5 +157,3 @@ struct jw_lint_options {
  * result with jw_result_free. */
 int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 			struct jw_lint_result **ret_result);
-
-#endif

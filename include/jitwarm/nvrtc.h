@@ -6,10 +6,8 @@
  * own.
  *
  * Threads: a jw_nvrtc belongs to one thread at a time; several threads may each have their own. */
-#ifndef JITWARM_NVRTC_H
-#define JITWARM_NVRTC_H
+#pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,5 +59,3 @@ struct jw_nvrtc_result {
 int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 					 struct jw_target device, struct jw_nvrtc_result *ret_result);
 void jw_nvrtc_result_free(struct jw_nvrtc_result *result);
-
-#endif

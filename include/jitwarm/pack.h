@@ -3,8 +3,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one
  * import at a time per cache. */
-#ifndef JITWARM_PACK_H
-#define JITWARM_PACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -142,5 +141,3 @@ struct jw_import_result {
  * jw_result_free. */
 int jw_import(struct jw_error *err, const struct jw_import_options *options,
 			  struct jw_import_result **ret_result);
-
-#endif

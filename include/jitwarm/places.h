@@ -3,8 +3,7 @@
  * writes nothing.
  *
  * Threads: any number of threads may call these functions at the same time. */
-#ifndef JITWARM_PLACES_H
-#define JITWARM_PLACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ struct jw_places_options {
  * cannot be examined. The caller frees the list with jw_result_free. */
 int jw_places_find(struct jw_error *err, const struct jw_places_options *options,
 				   struct jw_places **ret_places);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * of jw_prime at a time per cache. Callbacks run on the calling thread. */
-#ifndef JITWARM_PRIME_H
-#define JITWARM_PRIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -293,5 +292,3 @@ struct jw_prime_options {
  * missing. */
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * of jw_prune at a time per cache. */
-#ifndef JITWARM_PRUNE_H
-#define JITWARM_PRUNE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ struct jw_prune_result {
  * jw_result_free. */
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result);
-
-#endif

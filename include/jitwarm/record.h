@@ -2,8 +2,7 @@
  * compiles.
  *
  * Threads: one call of jw_record at a time in a process, whose signals it forwards. */
-#ifndef JITWARM_RECORD_H
-#define JITWARM_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ struct jw_record_result {
  * jw_result_free. */
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result);
-
-#endif

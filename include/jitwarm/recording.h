@@ -4,8 +4,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. Several threads may
  * read a recording that no thread changes. */
-#ifndef JITWARM_RECORDING_H
-#define JITWARM_RECORDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,4 +91,3 @@ void jw_recording_name_files(struct jw_recording *recording, const struct jw_fou
  * *ret_found may be empty. The caller frees it with jw_result_free. */
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
 					  struct jw_found **ret_found);
-#endif

@@ -3,8 +3,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. Callbacks run on the
  * calling thread. */
-#ifndef JITWARM_SCAN_H
-#define JITWARM_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -344,5 +343,3 @@ int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char 
 int jw_index_listed_get(struct jw_error *err, struct jw_index *index,
 						const struct jw_listed_package *package,
 						const struct jw_index_wheel **ret_wheel);
-
-#endif

@@ -3,12 +3,10 @@
  *
  * Threads: any number of threads may call these functions at the same time. One call that enables
  * or disables at a time. */
-#ifndef JITWARM_STARTUP_H
-#define JITWARM_STARTUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <jitwarm/error.h>
 
@@ -104,5 +102,3 @@ int jw_log_path(struct jw_error *err, char **ret_path);
  * jw_lines_free. */
 int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret_lines,
 				size_t *ret_count);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. Several processes and
  * threads may use one store. */
-#ifndef JITWARM_STORE_H
-#define JITWARM_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ struct jw_store_refilled {
  * room: evicts nothing (except with `evict`). Skips damaged packs. */
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Threads: any number of threads may call these functions at the same time. Any number of threads
  * may read an open jw_system. */
-#ifndef JITWARM_SYSTEM_H
-#define JITWARM_SYSTEM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -200,5 +199,3 @@ struct jw_state_removal {
  * else is in it. Other files stay, even in folders with jitwarm's names. No other call
  * may use the directory meanwhile. The caller frees the path with jw_text_free. */
 int jw_state_remove(struct jw_error *err, struct jw_state_removal *removal);
-
-#endif

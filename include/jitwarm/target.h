@@ -5,8 +5,7 @@
  * no suffix. Source: CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA, ".target".
  *
  * Threads: any number of threads may call these functions at the same time. */
-#ifndef JITWARM_TARGET_H
-#define JITWARM_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,5 +103,3 @@ const char *jw_driver_number(char text[JW_DRIVER_TEXT], const struct jw_driver *
 /* Writes the option of jitwarm's commands that names the driver, after a blank:
  * " --driver 550.163.01", " --driver 12.4"; "" if the driver is unknown. Returns `text`. */
 const char *jw_driver_option(char text[JW_DRIVER_OPTION], const struct jw_driver *driver);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Threads: any number of threads may call these functions at the same time, except
  * jw_settings_adopt. One call that applies or undoes at a time. */
-#ifndef JITWARM_TUNE_H
-#define JITWARM_TUNE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -168,5 +167,3 @@ int jw_tune_undo_find(struct jw_error *err, struct jw_tune_result **ret_result);
  * jw_text_free. */
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
 				  const char *all_caches, char **ret_text);
-
-#endif

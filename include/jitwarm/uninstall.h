@@ -3,8 +3,7 @@
  *
  * Threads: one call at a time in a process, and no other call of this library meanwhile. For an
  * administrator, the whole process acts as other accounts meanwhile (jitwarm/pack.h). */
-#ifndef JITWARM_UNINSTALL_H
-#define JITWARM_UNINSTALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ struct jw_uninstall_options {
  * A failure prevents only the last step, because the state directory records settings that could
  * not be reverted, for the next call. Returns the number of failures. */
 size_t jw_uninstall(const struct jw_uninstall_options *options);
-
-#endif

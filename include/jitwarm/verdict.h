@@ -2,8 +2,7 @@
  * jw_check, jw_prime and jw_doctor all return.
  *
  * Threads: any. */
-#ifndef JITWARM_VERDICT_H
-#define JITWARM_VERDICT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -66,5 +65,3 @@ struct jw_unplanned {
 	 * two are in the cache cannot be found out. */
 	size_t lacking, tile, unknown;
 };
-
-#endif

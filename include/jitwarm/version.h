@@ -1,8 +1,7 @@
 /* The version of jitwarm, and how it was built.
  *
  * Threads: any number of threads may call these functions at the same time. */
-#ifndef JITWARM_VERSION_H
-#define JITWARM_VERSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ struct jw_component {
 };
 /* Finds the component at `index`, sorted by name, from 0 on; false after the last. */
 bool jw_component_at(size_t index, struct jw_component *ret_component);
-
-#endif

@@ -3,8 +3,7 @@
  * GPU and no driver.
  *
  * Threads: any number of threads may call these functions at the same time. */
-#ifndef JITWARM_WHICH_H
-#define JITWARM_WHICH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -263,5 +262,3 @@ struct jw_which_names {
  * names with jw_result_free. */
 int jw_which_read_names(struct jw_error *err, const char *path, const char *platform,
 						const char *python, struct jw_which_names **ret_names);
-
-#endif

@@ -15,9 +15,7 @@
 #include "driver/driver_probe.h"
 #include "driver/installed_compilers.h"
 #include "driver/nvjitlink.h"
-#include "driver/ptxas.h"
 #include "os/file.h"
-#include "plan/analyse.h"
 #include "plan/verdict.h"
 
 /* Returns the library's folder without links and "..", with the library's name: a copy has the name

@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jitwarm/target.h>
-
 #include "os/file.h"
 
 struct baked_copy {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <jitwarm/bake.h>
-#include <jitwarm/compiler.h>
 
 #include "bake/baked_copy.h"
 #include "bake/container_edit.h"
@@ -12,7 +11,6 @@
 #include "cache/profile.h"
 #include "code/devcode.h"
 #include "code/write.h"
-#include "plan/analyse.h"
 
 struct bake_file_job {
 	const struct jw_system *system; /* the system whose driver links; NULL to link nothing */

@@ -3,7 +3,6 @@
  * free for others. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

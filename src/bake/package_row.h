@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
 
 struct package_row {
 	char *folder; /* NAME-VERSION.dist-info; NULL if no package lists the file */

@@ -2,9 +2,7 @@
  * 440, and the PyPA specification “Binary distribution format”. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <jitwarm/target.h>
 

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/text.h"
 
 enum { MAX_VALUES = 1000, MAX_ITEMS = 10000, MAX_TEXT = 1 << 20 };
 

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/stamp.h"
 #include "code/release.h"
 #include "os/file.h"
 #include "os/platform.h"

@@ -13,8 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jitwarm/cache.h>
-
 #include "base/buf.h"
 #include "base/error.h"
 

@@ -1,7 +1,6 @@
 #include "cache/profile.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/cache.h>

@@ -5,8 +5,6 @@
  * application's; the program jitwarm completes it by jw_settings_adopt. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <jitwarm/system.h>

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"

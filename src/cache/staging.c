@@ -4,10 +4,8 @@
 
 #include <uv.h>
 
-#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "cache/key.h"
 #include "cache/sound.h"
 #include "os/claimed.h"

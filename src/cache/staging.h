@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cache/live.h"
-#include "code/cubin.h"
 
 enum {
 	STAGING_MAX_EXTRA = 4096

@@ -3,10 +3,8 @@
  * command, and is named in tests/documents/schemas.c. The tables here are shared by several
  * documents. */
 #pragma once
-
 #include <jitwarm/cache.h>
 #include <jitwarm/estimate.h>
-#include <jitwarm/system.h>
 
 #include "base/json_table.h"
 #include "cli/output.h"

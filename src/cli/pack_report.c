@@ -1,7 +1,5 @@
 #include "cli/pack_report.h"
 
-#include <stdio.h>
-
 #include <jitwarm/key.h>
 
 #include "base/mem.h"

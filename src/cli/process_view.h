@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "cli/command.h"
 
 struct process_view {
 	int pid;

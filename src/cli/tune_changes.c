@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"

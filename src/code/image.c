@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/mem.h"
 #include "base/packages.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
  * how much, but the run's first and last text do. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

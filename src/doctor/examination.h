@@ -1,7 +1,6 @@
 /* The facts when findings are tested, and a finding while it is being written. */
 #pragma once
 
-#include <jitwarm/bake.h>
 #include <jitwarm/doctor.h>
 #include <jitwarm/tune.h>
 

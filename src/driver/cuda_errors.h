@@ -2,7 +2,6 @@
  * docs/troubleshooting.md has the same table. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct cuda_error {

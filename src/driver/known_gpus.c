@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/json.h"
 #include "base/json_table.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 
 #include <jitwarm/error.h>
-#include <jitwarm/system.h>
-#include <jitwarm/target.h>
 
 #include "base/json.h"
 #include "driver/protocol.h"

@@ -20,12 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "cache/key.h"
 
 #define WORKER_MARKER     "JITWARM_WORKER"

@@ -11,7 +11,6 @@
  * of the wall time is. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,6 @@
 #include "find/found.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/version.h>

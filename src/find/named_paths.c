@@ -4,7 +4,6 @@
 
 #include <jitwarm/find.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "code/code_file.h"
 #include "find/found.h"

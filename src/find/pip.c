@@ -15,8 +15,6 @@
 #include "find/sites.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/platform.h"
-#include "os/private.h"
 #include "os/process.h"
 
 #include "index_zst.h"

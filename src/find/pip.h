@@ -13,7 +13,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "find/pip_answer.h"
-#include "os/file.h"
 
 struct pip_options {
 	const char *folder;   /* an empty folder that only this account can write to: pip writes all its

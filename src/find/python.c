@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "find/requirement.h"
 #include "os/env.h"
 #include "os/file.h"

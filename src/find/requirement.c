@@ -7,7 +7,6 @@
 #include "base/packages.h"
 #include "base/pep440.h"
 #include "base/text.h"
-#include "os/file.h"
 
 enum { MAX_FIELD = 4096 };
 

@@ -1,8 +1,6 @@
 /* A package's metadata: METADATA and PKG-INFO (RFC 822 headers, PEP 566). */
 #pragma once
 
-#include <jitwarm/scan.h>
-
 #include "base/buf.h"
 #include "base/text.h"
 

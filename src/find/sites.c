@@ -1,6 +1,5 @@
 #include "find/sites.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/find.h>

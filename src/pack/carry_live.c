@@ -4,7 +4,6 @@
 
 #include "base/cancel.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "cache/key.h"
 #include "cache/view.h"
 #include "os/file.h"

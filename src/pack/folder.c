@@ -5,7 +5,6 @@
 
 #include <uv.h>
 
-#include "base/json.h"
 #include "base/json_table.h"
 #include "base/mem.h"
 #include "base/text.h"

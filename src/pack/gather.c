@@ -18,7 +18,6 @@
 #include "os/file.h"
 #include "os/platform.h"
 #include "os/uv.h"
-#include "plan/analyse.h"
 #include "plan/plan.h"
 
 enum { MAX_THREADS = 8 };

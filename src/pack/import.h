@@ -7,7 +7,6 @@
 #include "base/set.h"
 #include "pack/manifest.h"
 #include "pack/member_walk.h"
-#include "pack/minisign.h"
 
 struct import;
 

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
 #include "base/cancel.h"
 #include "base/error.h"
 #include "pack/format.h"

@@ -4,8 +4,6 @@
 #include <jitwarm/pack.h>
 #include <jitwarm/store.h>
 
-#include "base/set.h"
-
 struct refill_request {
 	const struct jw_system *system;
 	/* The folder with the packs, all of which are trusted, and its name in messages; NULL for the

@@ -6,7 +6,6 @@
 #include "base/cancel.h"
 #include "base/json.h"
 #include "os/file.h"
-#include "pack/manifest.h"
 
 /* The path of a pack before it gets its name; listing ignores it. */
 #define STORE_UNFINISHED "new"

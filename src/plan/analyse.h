@@ -5,22 +5,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <jitwarm/target.h>
 
 #include "base/cancel.h"
-#include "base/hash.h"
-#include "base/set.h"
-#include "cache/entry.h"
-#include "cache/key.h"
 #include "cache/profile.h"
-#include "code/devcode.h"
-#include "plan/estimate.h"
 #include "plan/judging.h"
 #include "plan/loading.h"
 #include "plan/module.h"
-#include "plan/verdict.h"
 
 struct analyse_question {
 	const struct jw_target *targets; /* devices; at most PLAN_MAX_TARGETS */

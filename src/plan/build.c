@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "code/rules.h"
 #include "os/file.h"
 
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request)

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <jitwarm/target.h>
-
 enum loading {
 	LOADING_ALL, /* all of it when a program starts; the start fails if the driver refuses some */
 	/* All of it when a program starts; the start fails if the driver calls some of it invalid. If

@@ -4,8 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <jitwarm/target.h>
-
 #include "base/set.h"
 #include "cache/entry.h"
 #include "cache/key.h"

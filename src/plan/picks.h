@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "code/devcode.h"

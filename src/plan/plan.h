@@ -15,10 +15,8 @@
 
 #include "base/cancel.h"
 #include "base/set.h"
-#include "cache/key.h"
 #include "cache/profile.h"
 #include "code/release.h"
-#include "plan/estimate.h"
 #include "plan/judging.h"
 #include "plan/module.h"
 

@@ -7,7 +7,6 @@
 #include <jitwarm/target.h>
 
 #include "code/devcode.h"
-#include "code/release.h"
 
 /* The verdicts; the first one that applies, in this order, counts. */
 enum plan_verdict {

@@ -8,10 +8,7 @@
 #include "base/packages.h"
 #include "base/text.h"
 #include "code/devcode.h"
-#include "code/zip_directory.h"
 #include "find/requirement.h"
-#include "os/file.h"
-#include "plan/plan.h"
 
 enum { MAX_FACTS = 16 << 20, MAX_LIBRARIES = 1 << 14, CUDA_12 = 12000, CUDA_12_2 = 12020 };
 

@@ -10,8 +10,6 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/text.h"
-#include "find/pip.h"
 
 /* The form of the facts, which “which --ask” keeps beside them: raise it with each change of the
  * rules by which a scan becomes lines (tests/data/wheel-facts). */

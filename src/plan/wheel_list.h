@@ -39,8 +39,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jitwarm/target.h>
-
 #include "base/buf.h"
 #include "base/error.h"
 #include "plan/judging.h"

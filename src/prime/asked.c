@@ -19,12 +19,10 @@
 #include "base/pep440.h"
 #include "base/text.h"
 #include "base/wheel_name.h"
-#include "code/target_names.h"
 #include "driver/run_folder.h"
 #include "find/pip.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "os/platform.h"
 #include "plan/wheel_facts.h"
 #include "plan/wheel_list.h"
 

@@ -15,7 +15,6 @@
 #include "driver/targets.h"
 #include "find/found.h"
 #include "find/named_paths.h"
-#include "plan/analyse.h"
 #include "plan/forecast.h"
 #include "plan/plan.h"
 #include "prime/explain.h"

@@ -8,7 +8,6 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/json_table.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -11,7 +11,6 @@
 #include "find/named_paths.h"
 #include "os/file.h"
 #include "os/platform.h"
-#include "plan/analyse.h"
 #include "plan/estimate.h"
 #include "plan/forecast.h"
 #include "plan/plan.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include <jitwarm/compiler.h>
 #include <jitwarm/key.h>
 
 #include "base/arena.h"
@@ -24,7 +23,6 @@
 #include "prime/planning.h"
 #include "prime/reuse.h"
 #include "prime/start_verdict.h"
-#include "work/run.h"
 
 /* The state of the four steps. */
 struct priming {

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "driver/driver_probe.h"
 #include "find/named_paths.h"
-#include "plan/analyse.h"
 #include "plan/plan.h"
 #include "prime/record_entries.h"
 #include "prime/recording.h"

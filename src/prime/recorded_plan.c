@@ -7,7 +7,6 @@
 #include "base/set.h"
 #include "base/text.h"
 #include "cache/entry.h"
-#include "plan/analyse.h"
 #include "prime/recording.h"
 
 static int next_recorded_key(struct jw_error *err, void *context, struct buf *ret_key)

@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "plan/plan.h"
-#include "prime/start_verdict.h"
 
 struct recorded_account {
 	size_t wanted;  /* distinct modules of the recording that come from files */

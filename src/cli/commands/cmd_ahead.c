@@ -13,7 +13,6 @@
 #include "cli/progress.h"
 #include "cli/tune_changes.h"
 #include "os/env.h"
-#include "os/file.h"
 #include "os/interrupt.h"
 
 /* ---- the document */

@@ -5,7 +5,6 @@
 #include <jitwarm/bake.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/document.h"

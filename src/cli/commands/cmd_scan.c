@@ -19,7 +19,6 @@
 #include "cli/module_text.h"
 #include "cli/output.h"
 #include "cli/verdict_table.h"
-#include "os/console.h"
 #include "os/file.h"
 
 /* ---- the document */

@@ -1,5 +1,4 @@
 /* jitwarm watch: whether a process hangs or compiles. */
-#include <stdio.h>
 #include <string.h>
 
 #include <uv.h>
