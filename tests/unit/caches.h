@@ -39,11 +39,9 @@ static inline char *caches_folder(void)
 
 static inline bool caches_here(void)
 {
-	char *folder = caches_folder(), *inner = os_join(folder, "driver-caches");
+	char *folder = keep(caches_folder()), *inner = keep(os_join(folder, "driver-caches"));
 	bool here = os_exists(inner);
 
-	mem_free(folder);
-	mem_free(inner);
 	return here;
 }
 
@@ -52,8 +50,8 @@ static inline void
 caches_each(const char *name,
 			void (*take)(void *context, const char *path, const struct buf *content), void *context)
 {
-	char *folder = caches_folder();
-	char *path = mem_printf("%s/driver-caches/%s.tar.zst", folder, name);
+	char *folder = keep(caches_folder());
+	char *path = keep(mem_printf("%s/driver-caches/%s.tar.zst", folder, name));
 	struct archive *archive = archive_read_new();
 	struct archive_entry *entry;
 
@@ -77,6 +75,4 @@ caches_each(const char *name,
 		buf_free(&content);
 	}
 	archive_read_free(archive);
-	mem_free(path);
-	mem_free(folder);
 }

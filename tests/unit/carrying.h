@@ -106,7 +106,7 @@ static inline size_t count_there(const struct machine *machine)
 
 	for (size_t i = 0; i < ENTRIES; i++) {
 		const struct entries_entry *from = &machine->entries[i];
-		char *path = cache_entry_path(machine->system.cache.path, machine->keys[i]);
+		char *path = keep(cache_entry_path(machine->system.cache.path, machine->keys[i]));
 		struct cache_entry entry;
 		struct buf file = {0};
 
@@ -120,17 +120,13 @@ static inline size_t count_there(const struct machine *machine)
 			count++;
 		}
 		buf_free(&file);
-		mem_free(path);
 	}
 	return count;
 }
 
 static inline void remove_entry(const struct machine *machine, uint64_t key)
 {
-	char *path = cache_entry_path(machine->system.cache.path, key);
-
-	OK(os_remove(why, path));
-	mem_free(path);
+	OK(os_remove(why, keep(cache_entry_path(machine->system.cache.path, key))));
 }
 
 #define ON(test, cuda)                                                                             \

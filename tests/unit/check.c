@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,6 +117,21 @@ void check_bytes(const char *file, int line, const char *text, const void *is, c
 		if (a[i] != b[i])
 			check_fail(file, line, "%s: byte %zu of %zu is 0x%02x, not 0x%02x", text, i, size, a[i],
 					   b[i]);
+}
+
+void *keep(void *memory)
+{
+	static struct kept {
+		struct kept *next;
+		void *memory;
+	} * _Atomic all;
+	struct kept *one = malloc(sizeof *one);
+
+	assert_non_null(one);
+	*one = (struct kept){all, memory};
+	while (!atomic_compare_exchange_weak(&all, &one->next, one))
+		continue;
+	return memory;
 }
 
 int check_skip(const char *reason)

@@ -118,6 +118,9 @@ void check_file(const char *path, int (*run)(void));
 		return RUN_GROUP(set_up, tear_down);                                                       \
 	}
 
+/* Returns the memory, which stays until the program ends: no test frees it. */
+void *keep(void *memory);
+
 /* Sets the time of the last write, in nanoseconds since 1970. */
 void check_set_mtime(const char *path, int64_t mtime_ns);
 

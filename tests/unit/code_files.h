@@ -105,7 +105,7 @@ static inline void expect_times(struct tally *tally, size_t at, unsigned times, 
 static inline void tally_path(struct tally *tally, const char *path)
 {
 	for (size_t i = 0; i < tally->count; i++) {
-		char *expected = tree_path(tally->files[i].name);
+		char *expected = keep(tree_path(tally->files[i].name));
 
 		for (char *c = expected; *c; c++)
 			if (os_is_separator(*c))
@@ -115,11 +115,9 @@ static inline void tally_path(struct tally *tally, const char *path)
 				break;
 			if (!path[at]) {
 				tally->times[i]++;
-				mem_free(expected);
 				return;
 			}
 		}
-		mem_free(expected);
 	}
 	fail_msg("%s: was not put there", path);
 }

@@ -22,7 +22,7 @@ struct costs_row {
  * number. */
 static inline size_t costs_read(const char *name, struct costs_row rows[COSTS_MAX])
 {
-	char *path = mem_printf(JITWARM_SOURCE_DIR "/tests/data/compile-costs/%s.csv", name);
+	char *path = keep(mem_printf(JITWARM_SOURCE_DIR "/tests/data/compile-costs/%s.csv", name));
 	struct buf file = {0};
 	size_t count = 0;
 
@@ -41,6 +41,5 @@ static inline size_t costs_read(const char *name, struct costs_row rows[COSTS_MA
 		};
 	}
 	buf_free(&file);
-	mem_free(path);
 	return count;
 }

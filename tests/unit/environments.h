@@ -30,10 +30,9 @@ static void put(const char *relative, const char *content)
 
 static void set(const char *name, const char *relative)
 {
-	char *path = at(relative);
+	char *path = keep(at(relative));
 
 	OK(os_env_set(why, name, path));
-	mem_free(path);
 }
 
 /* Clears the variables that decide which environment is active. */
@@ -67,13 +66,12 @@ static int tear_down(void **state)
 static inline const struct jw_found_file *file_in(const struct jw_found *found,
 												  const char *relative)
 {
-	char *path = at(relative);
+	char *path = keep(at(relative));
 	const struct jw_found_file *file = NULL;
 
 	for (size_t i = 0; i < found->file_count; i++)
 		if (!strcmp(found->files[i].path, path))
 			file = &found->files[i];
-	mem_free(path);
 	return file;
 }
 

@@ -11,11 +11,10 @@
 /* Takes ownership of `path`. */
 static inline void files_put_at(char *path, const void *bytes, size_t size)
 {
-	char *above = os_dir_name(path);
+	char *above = keep(os_dir_name(path));
 
 	OK(os_make_dirs(why, above, 0700));
 	OK(os_write_atomic(why, path, bytes, size));
-	mem_free(above);
 	mem_free(path);
 }
 

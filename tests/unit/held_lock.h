@@ -11,7 +11,7 @@
  * the lock. */
 static inline int hold_lock(bool exclusive, pid_t *ret_child)
 {
-	char *path = os_join(dir, "index"), byte;
+	char *path = keep(os_join(dir, "index")), byte;
 	int ready[2], release[2];
 	ssize_t got;
 
@@ -35,7 +35,6 @@ static inline int hold_lock(bool exclusive, pid_t *ret_child)
 	(void)close(release[0]);
 	got = read(ready[0], &byte, 1);
 	(void)close(ready[0]);
-	mem_free(path);
 	if (got == 1)
 		return release[1];
 	(void)close(release[1]);

@@ -117,8 +117,5 @@ static inline void assert_consistent(size_t entries)
 
 static inline void write_index(const void *bytes, size_t size)
 {
-	char *path = os_join(dir, "index");
-
-	OK(os_write_atomic(why, path, bytes, size));
-	mem_free(path);
+	OK(os_write_atomic(why, keep(os_join(dir, "index")), bytes, size));
 }

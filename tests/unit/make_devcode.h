@@ -238,11 +238,10 @@ static inline int make_read(const struct buf *bytes, struct make_seen *seen)
 	int result;
 
 	OK(os_make_temp_dir(why, "jitwarm-test", &folder));
-	path = os_join(folder, "file");
+	path = keep(os_join(folder, "file"));
 	OK(os_write_atomic(why, path, bytes->data, bytes->size));
 	result = make_read_path(why, path, NULL, seen);
 	OK(os_remove_tree(why, folder));
 	mem_free(folder);
-	mem_free(path);
 	return result;
 }

@@ -79,7 +79,7 @@ static inline int remove_folder(void **state)
 static inline void make_tree(size_t id)
 {
 	struct entries_entry entry;
-	char *root = mem_printf("%s/trees/%zu", folder, id);
+	char *root = keep(mem_printf("%s/trees/%zu", folder, id));
 
 	entries_make(&entry, (unsigned)id, 100);
 	files_put_at(cache_entry_path(root, entry.key), entry.bytes, entry.size);
@@ -90,13 +90,12 @@ static inline void make_tree(size_t id)
 									   .payload_bytes = 100,
 									   .cost_ms = 10};
 	places[id] = (struct spool_place){.path = "library.so", .size_bytes = 1};
-	mem_free(root);
 }
 
 /* Starts with empty folders and a worker that runs `body`. */
 static inline int begin(void **state)
 {
-	char *marks = os_join(folder, "marks");
+	char *marks = keep(os_join(folder, "marks"));
 
 	(void)state;
 	/* A run that does not end is a failure. */
@@ -105,7 +104,6 @@ static inline int begin(void **state)
 	OK(os_remove_tree(why, state_dir));
 	OK(os_remove_tree(why, marks));
 	OK(os_make_dirs(why, marks, 0700));
-	mem_free(marks);
 	for (size_t i = 0; i < MODULES; i++)
 		make_tree(i);
 	jw_machine = (struct jw_system){.state_dir = state_dir,
@@ -130,8 +128,8 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 	const char *const command[] = {"/bin/sh", script, NULL};
 	struct cache_live_options how = {.limit_bytes = 1 << 30, .lock_wait_ms = 20};
 	char *text =
-		mem_printf("trees='%s/trees' marks='%s/marks'\n%s%s", folder, folder, common, body);
-	char *private_folder = os_join(folder, "run");
+		keep(mem_printf("trees='%s/trees' marks='%s/marks'\n%s%s", folder, folder, common, body));
+	char *private_folder = keep(os_join(folder, "run"));
 	struct cache_live *live = NULL;
 	struct run_setup setup = {.plan = &plan,
 							  .spool = &spool,
@@ -152,15 +150,12 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 	setup.live = opaque ? NULL : live;
 	failed = run_plan(err, &setup, result);
 	(void)cache_live_close(NULL, live);
-	mem_free(private_folder);
-	mem_free(text);
 	return failed;
 }
 
 /* Starts another process that holds the lock of the cache's index for `milliseconds`. */
 static inline pid_t hold_lock(unsigned milliseconds)
 {
-	char *index = os_join(cache, "index");
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int ready[2], fd;
 	char byte;
@@ -170,7 +165,7 @@ static inline pid_t hold_lock(unsigned milliseconds)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
-		fd = open(index, O_RDWR | O_CREAT, 0666);
+		fd = open(keep(os_join(cache, "index")), O_RDWR | O_CREAT, 0666);
 		while (fcntl(fd, F_SETLK, &lock))
 			(void)usleep(1000);
 		if (write(ready[1], "x", 1) != 1)
@@ -181,7 +176,6 @@ static inline pid_t hold_lock(unsigned milliseconds)
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	(void)close(ready[0]);
 	(void)close(ready[1]);
-	mem_free(index);
 	return pid;
 }
 
@@ -192,11 +186,10 @@ static inline char *mark_path(const char *name)
 
 static inline void await_mark(const char *name)
 {
-	char *path = mark_path(name);
+	char *path = keep(mark_path(name));
 
 	while (!os_exists(path))
 		(void)usleep(1000);
-	mem_free(path);
 }
 
 static inline size_t warm(void)
@@ -219,17 +212,15 @@ static inline void expect_all(void)
 /* Asserts the order in which jobs began ("3+") and ended ("3-"). */
 static inline void expect_order(const char *part, bool at_end)
 {
-	char *path = os_join(folder, "marks/order");
 	struct buf order = {0};
 	const char *found;
 
-	OK(os_read_file(why, path, 1000, &order));
+	OK(os_read_file(why, keep(os_join(folder, "marks/order")), 1000, &order));
 	found = strstr(buf_text(&order), part);
 	if (!found || (at_end && found[strlen(part)]))
 		fail_msg("the order is “%s”, without “%s”%s", buf_text(&order), part,
 				 at_end ? " at its end" : "");
 	buf_free(&order);
-	mem_free(path);
 }
 
 #define CASE(name) TEST_WITH(name, begin, end)

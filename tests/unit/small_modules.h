@@ -64,11 +64,10 @@ static inline uint64_t small_key(const struct cache_profile *profile, unsigned n
 
 static inline void small_write(const char *name, const struct buf *content)
 {
-	char *path = os_join(folder, name);
+	char *path = keep(os_join(folder, name));
 
 	assert_non_null(path);
 	OK(os_write_atomic(why, path, content->data, content->size));
-	mem_free(path);
 }
 
 /* Writes a library of sections. */

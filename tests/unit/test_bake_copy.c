@@ -41,7 +41,7 @@ static void write_all(const char *path, const char *output, const struct os_map 
 
 TEST(changes_are_what_differs)
 {
-	char *path = os_join(folder, "original"), *output = os_join(folder, "out/copy");
+	char *path = keep(os_join(folder, "original")), *output = keep(os_join(folder, "out/copy"));
 	uint8_t bytes[SIZE], expected[SIZE + 80] = {0};
 	struct baked_copy copy;
 	struct os_map map;
@@ -62,15 +62,13 @@ TEST(changes_are_what_differs)
 	buf_free(&after);
 	OK(baked_copy_finish(why, &copy, 0644));
 	os_map_close(&map);
-	mem_free(path);
-	mem_free(output);
 }
 
 /* Another file gets the original's name: before it is copied, and before the copy gets its place.
  * */
 TEST(a_changed_original_is_refused)
 {
-	char *path = os_join(folder, "changing"), *output = os_join(folder, "out/copy2");
+	char *path = keep(os_join(folder, "changing")), *output = keep(os_join(folder, "out/copy2"));
 	const uint8_t bytes[SIZE] = {0};
 
 	for (int late = 0; late < 2; late++) {
@@ -84,8 +82,6 @@ TEST(a_changed_original_is_refused)
 		/* Windows keeps a mapped file in its place. */
 		if (os_write_atomic(NULL, path, "other", 5)) {
 			os_map_close(&map);
-			mem_free(path);
-			mem_free(output);
 			skip();
 		}
 		GIVES(JW_ERR_IO, late ? baked_copy_finish(why, &copy, 0644)
@@ -94,15 +90,13 @@ TEST(a_changed_original_is_refused)
 		assert_false(os_exists(output));
 		os_map_close(&map);
 	}
-	mem_free(path);
-	mem_free(output);
 }
 
 /* The original is written again with its old size and time, too: the system's own time of the
  * change shows it. */
 TEST(each_mark_of_the_original_counts)
 {
-	char *path = os_join(folder, "marked");
+	char *path = keep(os_join(folder, "marked"));
 	const struct baked_copy copy = {.path = path};
 	struct os_stat stat;
 
@@ -119,13 +113,12 @@ TEST(each_mark_of_the_original_counts)
 		before.changed_ns += mark == 4;
 		assert_int_equal(baked_copy_check(NULL, copy.path, &before), -1);
 	}
-	mem_free(path);
 }
 
 /* No other account can read the copy of a secret library before it is complete. */
 TEST(an_unfinished_copy_is_secret)
 {
-	char *path = os_join(folder, "secret"), *output = os_join(folder, "out/copy3");
+	char *path = keep(os_join(folder, "secret")), *output = keep(os_join(folder, "out/copy3"));
 	const uint8_t bytes[SIZE] = {1};
 	struct baked_copy copy;
 	struct os_stat stat;
@@ -143,8 +136,6 @@ TEST(an_unfinished_copy_is_secret)
 #ifndef _WIN32
 	assert_int_equal(stat.mode & 0777, 0644);
 #endif
-	mem_free(path);
-	mem_free(output);
 }
 
 /* Space of any size is cleared to its end, and nothing beside it. */
@@ -152,8 +143,8 @@ TEST(a_room_is_cleared_to_its_end)
 {
 	enum { LARGE = 200000, FROM = 1000, SIZES = 3 };
 	static const size_t sizes[SIZES] = {1 << 16, (1 << 16) + 1, LARGE - 2 * FROM};
-	char *path = os_join(folder, "large"), *output = os_join(folder, "out/copy4");
-	uint8_t *bytes = mem_array(LARGE, 1);
+	char *path = keep(os_join(folder, "large")), *output = keep(os_join(folder, "out/copy4"));
+	uint8_t *bytes = keep(mem_array(LARGE, 1));
 
 	memset(bytes, 1, LARGE);
 	OK(os_write_atomic(why, path, bytes, LARGE));
@@ -174,9 +165,6 @@ TEST(a_room_is_cleared_to_its_end)
 		assert_memory_equal(after.data, bytes, LARGE);
 		buf_free(&after);
 	}
-	mem_free(bytes);
-	mem_free(path);
-	mem_free(output);
 }
 
 RUN_TESTS(make_folder, remove_folder)

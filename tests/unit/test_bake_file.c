@@ -108,7 +108,7 @@ static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16
 {
 	uint8_t bytes[CACHE_ENTRY_HEADER + MAX_KEY + ENTRIES_CUBIN];
 	char text[256], tail[CACHE_KEY_MAX_TAIL], *key = (char *)bytes + CACHE_ENTRY_HEADER;
-	char *cache = cache_folder();
+	char *cache = keep(cache_folder());
 	const bool link = !strcmp(from->section, "__nv_relfatbin");
 	const enum cache_key_form form = link ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
 	size_t text_size = write_text(text, from), padded = (text_size + 7) / 8 * 8;
@@ -136,14 +136,13 @@ static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16
 	value[63] ^= damage == VALUE;
 	key[40] ^= damage == KEY;
 	files_put_at(cache_entry_path(cache, name), bytes, CACHE_ENTRY_HEADER + length + ENTRIES_CUBIN);
-	mem_free(cache);
 }
 
 /* Bakes the library, which it frees, and reads the copy into *ret_seen. */
 static struct jw_bake_file bake(char *library, const struct jw_target *targets, size_t count,
 								struct make_seen *ret_seen)
 {
-	char *cache = cache_folder(), *output = os_join(folder, "out/library.so");
+	char *cache = keep(cache_folder()), *output = keep(os_join(folder, "out/library.so"));
 	const struct bake_file_job job = {.cache_dir = cache,
 									  .profile = &profile,
 									  .targets = targets,
@@ -161,19 +160,16 @@ static struct jw_bake_file bake(char *library, const struct jw_target *targets, 
 		assert_int_equal(make_read(&copy, ret_seen), 0);
 		buf_free(&copy);
 	}
-	mem_free(output);
-	mem_free(cache);
 	mem_free(library);
 	return file;
 }
 
 static int clear(void **state)
 {
-	char *cache = cache_folder();
+	char *cache = keep(cache_folder());
 
 	(void)state;
 	OK(os_remove_tree(why, cache));
-	mem_free(cache);
 	return 0;
 }
 
@@ -292,7 +288,7 @@ TEST_WITH(each_of_many_is_as_one_alone, clear, NULL)
 {
 	enum { MANY = 400 };
 	static const struct text cold = {.target = "sm_75", .sm = 75, .section = ".nv_fatbin"};
-	char *output = os_join(folder, "out/library.so"), *library;
+	char *output = keep(os_join(folder, "out/library.so")), *library;
 	struct buf before = make_buf(), one = make_buf(), many = make_buf();
 	const uint8_t *old, *alone, *all;
 	size_t bytes, size;
@@ -313,7 +309,6 @@ TEST_WITH(each_of_many_is_as_one_alone, clear, NULL)
 	all = find_containers(&many, &size);
 	for (size_t i = 0; i < MANY; i++)
 		assert_memory_equal(all + i * bytes, i % 2 ? old + i * bytes : alone, bytes);
-	mem_free(output);
 	buf_free(&before);
 	buf_free(&one);
 	buf_free(&many);

@@ -16,11 +16,10 @@ enum { MAX_FILE = 1 << 20 };
 
 static struct buf read_sample(const char *name)
 {
-	char *path = os_join(JITWARM_SOURCE_DIR "/tests/fuzz/corpus/bake_grow", name);
+	char *path = keep(os_join(JITWARM_SOURCE_DIR "/tests/fuzz/corpus/bake_grow", name));
 	struct buf file;
 
 	OK(os_read_file(why, path, MAX_FILE, &file));
-	mem_free(path);
 	return file;
 }
 
@@ -113,14 +112,13 @@ TEST(zeros_after_the_sections_are_padding_up_to_a_length)
 		struct buf file = read_sample("elf");
 		struct os_map map;
 		struct grow *grow = NULL;
-		uint8_t *padding = mem_alloc(zeros);
+		uint8_t *padding = keep(mem_alloc(zeros));
 
 		file.most = 2 * MOST;
 		OK(buf_append(why, &file, padding, zeros));
 		map = (struct os_map){.data = file.data, .size = file.size};
 		assert_int_equal(grow_open(why, &map, NULL, 0, &grow), zeros > MOST ? -1 : 0);
 		grow_free(grow);
-		mem_free(padding);
 		buf_free(&file);
 	}
 }

@@ -110,10 +110,9 @@ TEST(a_linker_has_a_folder)
 	assert_true(os_exists(first));
 	OK(linker_folder(why, &linker, &machine, &second));
 	assert_ptr_equal(first, second);
-	made = mem_string(first);
+	made = keep(mem_string(first));
 	linker_free(&linker);
 	assert_false(os_exists(made));
-	mem_free(made);
 }
 
 /* ---- pointers */

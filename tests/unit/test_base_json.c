@@ -95,7 +95,7 @@ TEST(all_else_is_refused)
 TEST(a_million_of_short_values_are_refused)
 {
 	enum { VALUES = (1 << 20) + 1 };
-	char *text = mem_alloc(2 * (size_t)VALUES);
+	char *text = keep(mem_alloc(2 * (size_t)VALUES));
 
 	assert_non_null(text);
 	for (size_t i = 0; i < VALUES; i++)
@@ -105,7 +105,6 @@ TEST(a_million_of_short_values_are_refused)
 	text[2 * VALUES - 1] = ']';
 	assert_null(json_parse(why, text, 2 * (size_t)VALUES));
 	assert_int_equal(why->code, JW_ERR_LIMIT);
-	mem_free(text);
 }
 
 TEST(hidden_characters_are_escaped)

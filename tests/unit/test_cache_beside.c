@@ -76,7 +76,7 @@ TEST(a_lock_is_tried_until_its_time_is_over)
 TEST(what_fails_lets_go_of_the_lock)
 {
 	static const uint8_t other[32] = {0x42};
-	char *index = os_join(dir, "index");
+	char *index = keep(os_join(dir, "index"));
 	struct entries_entry entries[2];
 	struct cache_addition two[2];
 	struct cache_live *live;
@@ -103,7 +103,6 @@ TEST(what_fails_lets_go_of_the_lock)
 	assert_true(gate_can_lock(index));
 	assert_consistent(2);
 	OK(cache_live_close(why, live));
-	mem_free(index);
 }
 
 static uint64_t holds_of(size_t rows)
@@ -159,7 +158,7 @@ TEST(only_many_rows_take_two_holds)
 
 static void assert_mode_of_index(uint32_t before, uint32_t mode, uint32_t after)
 {
-	char *index = os_join(dir, "index");
+	char *index = keep(os_join(dir, "index"));
 	struct os_stat stat;
 
 	start_anew();
@@ -169,7 +168,6 @@ static void assert_mode_of_index(uint32_t before, uint32_t mode, uint32_t after)
 	fill(2, 2);
 	OK(os_stat(why, index, &stat));
 	assert_int_equal(stat.mode & 0777, after);
-	mem_free(index);
 }
 
 TEST(an_index_is_writable_for_those_who_read_the_cache)
@@ -197,9 +195,8 @@ static void replace_meanwhile(const char *path)
 	if (!is_index(path) || ++locks != 2)
 		return;
 	entries_make(&entry, 1, meanwhile == GROW ? 64 : 0);
-	file = cache_entry_path(dir, entry.key);
+	file = keep(cache_entry_path(dir, entry.key));
 	OK(os_write_atomic(why, file, entry.bytes, entry.size - (meanwhile == TEAR ? 1 : 0)));
-	mem_free(file);
 	OK(cache_index_load(why, dir, &index));
 	if (meanwhile == RIGHT)
 		index.rows[0].size_bytes = entry.row_bytes;
@@ -331,7 +328,7 @@ TEST(an_entry_may_fill_the_limit)
 
 TEST(files_are_closed_and_nothing_is_left)
 {
-	char *left = os_join(folder, "left");
+	char *left = keep(os_join(folder, "left"));
 	struct cache_live *live;
 	struct os_names names;
 	size_t before;
@@ -364,7 +361,6 @@ TEST(files_are_closed_and_nothing_is_left)
 	for (size_t i = 0; i < names.count; i++)
 		assert_true(strncmp(names.items[i], CACHE_STAGING_PREFIX, 9) != 0);
 	os_names_free(&names);
-	mem_free(left);
 }
 
 RUN_TESTS(make_folder, remove_folder)

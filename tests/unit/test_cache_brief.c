@@ -22,7 +22,7 @@ static struct os_file *open_entry(uint64_t key_bytes, uint64_t value_bytes, size
 {
 	const size_t size = HEADER + (size_t)(key_bytes + value_bytes);
 	uint8_t *bytes = test_calloc(1, size);
-	char *path = os_join(folder, "entry");
+	char *path = keep(os_join(folder, "entry"));
 	struct os_file *file;
 
 	for (size_t i = HEADER; i < size; i++)
@@ -30,7 +30,6 @@ static struct os_file *open_entry(uint64_t key_bytes, uint64_t value_bytes, size
 	cache_entry_header(bytes, key_bytes, value_bytes, 5);
 	OK(os_write_atomic(why, path, bytes, size - less));
 	OK(os_file_open(why, path, OS_OPEN_READ, &file));
-	mem_free(path);
 	test_free(bytes);
 	return file;
 }
@@ -155,7 +154,7 @@ TEST(a_listing_shows_options)
 		{" ", MOST - 1, 8, 'x', 'x', JW_CACHE_LOAD}, {" ", MOST, 8, 'x', 'o', JW_CACHE_LOAD},
 		{" ", MOST + 1, 8, 'x', 'o', JW_CACHE_LOAD}, {" ", 10, 3 * END, 'x', 'x', JW_CACHE_LOAD},
 	};
-	char *dir = os_join(folder, "cache");
+	char *dir = keep(os_join(folder, "cache"));
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_cache_options options = {.path = dir, .limit_bytes = 1 << 30};
@@ -180,7 +179,6 @@ TEST(a_listing_shows_options)
 		jw_result_free(list);
 	}
 	jw_result_free(NULL);
-	mem_free(dir);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -87,10 +87,9 @@ TEST(two_drivers_beside_each_other_are_spared)
 	keys[2] = insert_of(NULL, live, running, 2, 0);
 	OK(cache_live_close(why, live));
 	/* A folder in an entry's place has no known driver. */
-	path = cache_entry_path(dir, unread);
+	path = keep(cache_entry_path(dir, unread));
 	OK(os_remove(why, path));
 	OK(os_make_dirs(why, path, 0700));
-	mem_free(path);
 
 	how.limit_bytes = 5 * entry.row_bytes;
 	OK(cache_live_open(why, dir, &how, &live));

@@ -88,13 +88,11 @@ TEST(a_stamp_and_its_release_are_one_driver)
 #ifndef _WIN32
 static void write_version(const char *text)
 {
-	char *dir = os_join(folder, "proc/driver/nvidia"), *file = os_join(dir, "version");
+	char *dir = keep(os_join(folder, "proc/driver/nvidia")), *file = keep(os_join(dir, "version"));
 
 	OK(os_make_dirs(why, dir, 0700));
 	OK(os_write_atomic(why, file, text, strlen(text)));
 	OK(os_env_set(why, "JITWARM_SYSTEM_ROOT", folder));
-	mem_free(file);
-	mem_free(dir);
 }
 
 /* Asserts the verdict for the table's drivers between its oldest and its newest. */

@@ -97,14 +97,13 @@ TEST(the_lock_is_held_while_the_index_is_written)
 	struct cache_addition addition;
 	struct cache_live *live;
 	struct cache_live_counts counts;
-	char *index = os_join(dir, "index");
 	struct os_file *file;
 
 	start_anew();
 	fill(1, 1);
 	/* Such a try is at a write, and succeeds if nobody holds the lock. */
 	tries = taken = 0;
-	OK(os_file_open(why, index, OS_OPEN_UPDATE, &file));
+	OK(os_file_open(why, keep(os_join(dir, "index")), OS_OPEN_UPDATE, &file));
 	tries_at_writes = true;
 	OK(os_file_write(why, file, 0, "A", 1));
 	tries_at_writes = false;
@@ -127,7 +126,6 @@ TEST(the_lock_is_held_while_the_index_is_written)
 	assert_int_equal(counts.added, 1);
 	OK(cache_live_close(why, live));
 	assert_consistent(2);
-	mem_free(index);
 }
 
 /* The clock advances by a second at each reading. The patience is the default. */
@@ -233,10 +231,8 @@ TEST(a_removal_pauses_between_its_holds)
 static void set_age(uint64_t key, time_t seconds)
 {
 	const struct timespec times[2] = {{seconds, 0}, {seconds, 0}};
-	char *path = cache_entry_path(dir, key);
 
-	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-	mem_free(path);
+	assert_int_equal(utimensat(AT_FDCWD, keep(cache_entry_path(dir, key)), times, 0), 0);
 }
 
 /* The driver evicts from the front. */

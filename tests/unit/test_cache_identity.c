@@ -16,7 +16,7 @@ static struct entries_entry two_entries[2];
 /* Makes the entry of one of the modules. */
 static void make_of_text(struct entries_entry *entry, const char *name)
 {
-	char *path = mem_printf(JITWARM_SOURCE_DIR "/tests/data/same-name/%s.ptx", name);
+	char *path = keep(mem_printf(JITWARM_SOURCE_DIR "/tests/data/same-name/%s.ptx", name));
 	uint8_t *at = entry->bytes;
 	struct buf text = {0};
 	size_t key;
@@ -37,7 +37,6 @@ static void make_of_text(struct entries_entry *entry, const char *name)
 	entry->row_bytes = key + ENTRIES_CUBIN;
 	entry->size = CACHE_ENTRY_HEADER + key + ENTRIES_CUBIN;
 	buf_free(&text);
-	mem_free(path);
 }
 
 static void make_both(void)
@@ -112,7 +111,7 @@ TEST(a_key_of_any_length_is_read)
 	enum { MOST = 100000 };
 	struct buf key = BUF_MAX(MOST + 40);
 	struct jw_identity is, wanted;
-	char *path = os_join(folder, "long");
+	char *path = keep(os_join(folder, "long"));
 	struct os_file *file = NULL;
 	struct cache_entry entry;
 
@@ -138,7 +137,6 @@ TEST(a_key_of_any_length_is_read)
 	}
 	assert_int_equal(cache_entry_identity_at(folder, 1, &is), -1);
 	buf_free(&key);
-	mem_free(path);
 }
 
 /* The entry of one is not that of the other, whether its key is read now or was remembered. */
@@ -182,10 +180,10 @@ TEST(a_sound_entry_of_another_module_stays)
 {
 	enum { BEFORE, TOGETHER, FROM_A_FILE, DAMAGED, CASES };
 	const struct entries_entry *one = &two_entries[0], *two = &two_entries[1];
-	char *loose = os_join(folder, "loose"), *place;
+	char *loose = keep(os_join(folder, "loose")), *place;
 
 	make_both();
-	place = cache_entry_path(dir, one->key);
+	place = keep(cache_entry_path(dir, one->key));
 	for (int i = BEFORE; i < CASES; i++) {
 		struct cache_addition additions[2] = {in_memory(one), in_memory(two)};
 		struct cache_live_counts counts;
@@ -214,8 +212,6 @@ TEST(a_sound_entry_of_another_module_stays)
 		assert_memory_equal(file.data, (i == DAMAGED ? two : one)->bytes, two->size);
 		buf_free(&file);
 	}
-	mem_free(loose);
-	mem_free(place);
 }
 
 /* An entry that should be a module's is refused if it is another one's. */

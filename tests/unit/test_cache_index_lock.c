@@ -67,7 +67,7 @@ int openat(int folder_fd, const char *name, int flags, ...)
  * would wait, and locks nothing that does not exist. */
 TEST(what_cannot_be_removed_is_no_index)
 {
-	char *index = os_join(dir, "index");
+	char *index = keep(os_join(dir, "index"));
 	struct cache_live *live;
 
 	start_anew();
@@ -83,7 +83,6 @@ TEST(what_cannot_be_removed_is_no_index)
 	OK(insert_one(why, live, 1, 0, NULL));
 	OK(cache_live_close(why, live));
 	assert_consistent(1);
-	mem_free(index);
 }
 
 /* A driver's last bytes come after its unlocking: at the first lock the header is missing, at the
@@ -112,13 +111,12 @@ static void write_late(const char *path)
 
 TEST(an_index_that_is_being_written_is_read_again)
 {
-	char *index = os_join(dir, "index");
 	struct cache_live *live;
 	struct buf bytes = {0};
 
 	start_anew();
 	fill(1, 3);
-	OK(os_read_file(why, index, sizeof sound, &bytes));
+	OK(os_read_file(why, keep(os_join(dir, "index")), sizeof sound, &bytes));
 	memcpy(sound, bytes.data, bytes.size);
 	sound_bytes = bytes.size;
 	buf_free(&bytes);
@@ -130,7 +128,6 @@ TEST(an_index_that_is_being_written_is_read_again)
 	OK(cache_live_close(why, live));
 	assert_true(locks >= 3);
 	assert_consistent(4);
-	mem_free(index);
 }
 
 /* The index gets the folder's sharing; an index that others can write to already stays as it is. */
@@ -142,7 +139,7 @@ TEST(an_index_is_shared_as_its_folder_is)
 	} cases[] = {{0755, 0644, 0666, 1}, {0750, 0600, 0660, 1}, {0705, 0600, 0606, 1},
 				 {0755, 0666, 0666, 0}, {0755, 0777, 0777, 0}, {0700, 0640, 0640, 0},
 				 {0744, 0600, 0600, 0}};
-	char *index = os_join(dir, "index");
+	char *index = keep(os_join(dir, "index"));
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct stat stat_after;
@@ -158,7 +155,6 @@ TEST(an_index_is_shared_as_its_folder_is)
 		assert_int_equal(mode_changes, cases[i].changes);
 		assert_int_equal(chmod(dir, 0700), 0);
 	}
-	mem_free(index);
 }
 
 /* A symlink to an index elsewhere is followed, one to nowhere is replaced, and one to itself is an
@@ -170,7 +166,7 @@ TEST(a_link_is_followed_where_it_leads)
 		bool followed, failed;
 	} cases[] = {
 		{"../elsewhere", true, false}, {"../nowhere/index", false, false}, {"index", true, true}};
-	char *index = os_join(dir, "index");
+	char *index = keep(os_join(dir, "index"));
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_live *live;
@@ -190,13 +186,12 @@ TEST(a_link_is_followed_where_it_leads)
 		if (!failed)
 			assert_consistent(1);
 	}
-	mem_free(index);
 }
 
 /* A container runtime made the folder, in one case empty, in the other with a file. */
 TEST(a_folder_gives_way_if_it_is_empty)
 {
-	char *index = os_join(dir, "index"), *inside = os_join(index, "file");
+	char *index = keep(os_join(dir, "index")), *inside = keep(os_join(index, "file"));
 
 	for (int full = 0; full < 2; full++) {
 		struct cache_live *live;
@@ -215,16 +210,11 @@ TEST(a_folder_gives_way_if_it_is_empty)
 			assert_consistent(1);
 		}
 	}
-	mem_free(index);
-	mem_free(inside);
 }
 
 static void remove_index(void)
 {
-	char *index = os_join(dir, "index");
-
-	assert_int_equal(unlink(index), 0);
-	mem_free(index);
+	assert_int_equal(unlink(keep(os_join(dir, "index"))), 0);
 }
 
 /* An index that was removed between its examination and its opening is made again. If it cannot be
@@ -248,7 +238,6 @@ TEST(only_a_missing_index_is_made)
 /* The holder is named by its process number, also if it has the lock of an open file. */
 TEST(who_holds_the_lock_is_named)
 {
-	char *index = os_join(dir, "index");
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct cache_live *live;
 	char number[40];
@@ -264,7 +253,7 @@ TEST(who_holds_the_lock_is_named)
 	(void)snprintf(number, sizeof number, "(process %d) for ", (int)child);
 	assert_non_null(strstr(why->message, number));
 	end_lock(release, child);
-	fd = open(index, O_RDWR | O_CLOEXEC);
+	fd = open(keep(os_join(dir, "index")), O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(syscall(SYS_fcntl, fd, F_OFD_SETLK, &lock), 0);
 	GIVES(JW_ERR_BUSY, insert_one(why, live, 2, 0, NULL));
@@ -273,7 +262,6 @@ TEST(who_holds_the_lock_is_named)
 	(void)close(fd);
 	OK(insert_one(why, live, 2, 0, NULL));
 	OK(cache_live_close(why, live));
-	mem_free(index);
 }
 
 static int held;
@@ -415,7 +403,6 @@ TEST(what_fails_lets_go)
 {
 	static const uint8_t later[32] = {0x42};
 	const size_t before = open_files();
-	char *index = os_join(dir, "index");
 	struct cache_live *live;
 
 	start_anew();
@@ -425,11 +412,10 @@ TEST(what_fails_lets_go)
 	for (int again = 0; again < 2; again++) {
 		GIVES(JW_ERR_UNSUPPORTED, insert_one(why, live, 2, 0, NULL));
 		assert_int_equal(open_files(), before + 1); /* the lock of the folder for staged files */
-		assert_true(gate_can_lock(index));
+		assert_true(gate_can_lock(keep(os_join(dir, "index"))));
 	}
 	(void)cache_live_close(NULL, live);
 	assert_int_equal(open_files(), before);
-	mem_free(index);
 }
 
 RUN_TESTS(make_folder, remove_folder)

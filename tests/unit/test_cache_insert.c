@@ -20,12 +20,10 @@
 
 static void assert_mode(const char *name, uint32_t mode)
 {
-	char *path = os_join(dir, name);
 	struct os_stat stat;
 
-	OK(os_stat(why, path, &stat));
+	OK(os_stat(why, keep(os_join(dir, name)), &stat));
 	assert_int_equal(stat.mode, mode);
-	mem_free(path);
 }
 
 TEST(folders_of_a_shared_cache_are_shared)
@@ -98,7 +96,6 @@ TEST(nothing_is_lost_beside_an_unsound_index)
 
 TEST(invalid_entries_are_refused_and_the_rest_is_inserted)
 {
-	char *absent = os_join(folder, "absent/entry");
 	struct entries_entry entries[7];
 	struct cache_addition additions[7];
 	struct cache_live *live;
@@ -114,14 +111,13 @@ TEST(invalid_entries_are_refused_and_the_rest_is_inserted)
 	additions[2].key++;
 	additions[3].key_bytes++;
 	entries[4].bytes[entries[4].size - 1] ^= 1;
-	additions[5].path = absent;
+	additions[5].path = keep(os_join(folder, "absent/entry"));
 	OK(cache_insert(why, live, additions, 7));
 	for (unsigned i = 0; i < 6; i++) {
 		assert_int_equal(additions[i].added, CACHE_ADDED_REFUSED);
 		assert_true(additions[i].why.message[0]);
 	}
 	assert_int_equal(additions[6].added, CACHE_ADDED_NEW);
-	mem_free(absent);
 	OK(cache_live_close(why, live));
 	assert_consistent(1);
 }
@@ -142,11 +138,10 @@ TEST(nothing_follows_the_value_in_the_cache)
 	addition.size_bytes += 8;
 	OK(cache_insert(why, live, &addition, 1));
 	OK(cache_live_close(why, live));
-	path = cache_entry_path(dir, entry.key);
+	path = keep(cache_entry_path(dir, entry.key));
 	OK(os_stat(why, path, &stat));
 	assert_int_equal(stat.size_bytes, entry.size);
 	assert_consistent(1);
-	mem_free(path);
 }
 
 /* There are more entries than may wait beside the tree at a time, in parts as in a pack. */
@@ -239,8 +234,10 @@ TEST(a_file_is_refused_as_a_directory)
  * after an hour, since a living run may own it. */
 TEST(leftovers_are_swept)
 {
-	char *old = os_join(dir, ".jitwarm-999999999-1"), *young = os_join(dir, ".jitwarm-999999999-2"),
-		 *dead = os_join(dir, ".jitwarm-999999999-3"), *others = os_join(dir, ".jitwarm-mine");
+	char *old = keep(os_join(dir, ".jitwarm-999999999-1")),
+		 *young = keep(os_join(dir, ".jitwarm-999999999-2")),
+		 *dead = keep(os_join(dir, ".jitwarm-999999999-3")),
+		 *others = keep(os_join(dir, ".jitwarm-mine"));
 	const struct timespec once[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
 
 	start_anew();
@@ -256,14 +253,9 @@ TEST(leftovers_are_swept)
 	assert_false(os_exists(old));
 	assert_true(os_exists(young));
 	assert_false(os_exists(dead));
-	mem_free(dead);
-	dead = os_join(dir, ".jitwarm-999999999-3.lock");
+	dead = keep(os_join(dir, ".jitwarm-999999999-3.lock"));
 	assert_false(os_exists(dead));
 	assert_true(os_exists(others));
-	mem_free(others);
-	mem_free(dead);
-	mem_free(old);
-	mem_free(young);
 }
 
 /* A file that cannot be examined does not count as gone: its row stays. */
@@ -277,7 +269,7 @@ TEST(what_cannot_be_told_stays)
 	fill(1, 2);
 	(void)cache_entry_name(name, key_of(1));
 	name[1] = '\0';
-	level = os_join(dir, name);
+	level = keep(os_join(dir, name));
 	OK(os_remove_tree(why, level));
 	assert_int_equal(symlink(os_base_name(level), level), 0);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -286,7 +278,6 @@ TEST(what_cannot_be_told_stays)
 	OK(cache_index_load(why, dir, &index));
 	assert_true(row_of(&index, key_of(1)));
 	cache_index_free(&index);
-	mem_free(level);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -35,7 +35,7 @@ TEST(a_pipe_is_not_an_entry)
 	struct cache_live *live;
 	struct entries_entry entry;
 	struct cache_addition addition;
-	char *made = os_join(folder, "pipe");
+	char *made = keep(os_join(folder, "pipe"));
 
 	start_anew();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -48,7 +48,6 @@ TEST(a_pipe_is_not_an_entry)
 	(void)alarm(0);
 	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
 	OK(cache_live_close(why, live));
-	mem_free(made);
 }
 
 /* Rows are restored even if reading the index takes as long as a hold may: then each hold restores

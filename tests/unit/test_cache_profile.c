@@ -124,7 +124,7 @@ TEST(a_profile_is_kept_for_one_file)
 {
 	static const char bytes[] = RUN ":48\0:48\0";
 	struct cache_profile found, kept;
-	char *library = write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1);
+	char *library = keep(write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1));
 
 	OK(cache_profile_find(why, folder, library, NULL, &found));
 	assert_string_equal(found.stamp, "Jun 25 202401:14:48");
@@ -147,7 +147,6 @@ TEST(a_profile_is_kept_for_one_file)
 	OK(cache_profile_find(why, folder, library, NULL, &kept));
 	assert_int_equal(kept.trust, JW_TRUST_NONE);
 	assert_string_equal(kept.stamp, "");
-	mem_free(library);
 }
 
 /* A driver's file is replaced, as on Windows: its stamp is still recognised. */
@@ -169,7 +168,7 @@ TEST(a_former_driver_of_the_same_file_is_remembered)
 TEST(the_table_confirms_the_stamp_of_the_file)
 {
 	static const char same[] = RUN ":48\0", other[] = "Jun 26 202401:14:48\0";
-	char *library = write_library("libcuda.so.555.58.02", same, sizeof same - 1);
+	char *library = keep(write_library("libcuda.so.555.58.02", same, sizeof same - 1));
 	struct cache_profile profile;
 
 	OK(cache_profile_find(why, NULL, library, NULL, &profile));
@@ -178,7 +177,6 @@ TEST(the_table_confirms_the_stamp_of_the_file)
 	OK(cache_profile_find(why, NULL, library, NULL, &profile));
 	assert_int_equal(profile.trust, JW_TRUST_READ);
 	assert_string_equal(profile.stamp, "Jun 26 202401:14:48");
-	mem_free(library);
 }
 
 /* One path is too long for a profile; another fits. */
@@ -195,14 +193,13 @@ TEST(a_long_path_is_no_profile)
 	}
 	OK(os_make_dirs(why, deep, 0700));
 	for (size_t length = ROOM; length >= ROOM - 1; length--) {
-		char *path = mem_printf("%s/%0*d", deep, (int)(length - strlen(deep) - 1), 0);
+		char *path = keep(mem_printf("%s/%0*d", deep, (int)(length - strlen(deep) - 1), 0));
 
 		assert_int_equal(strlen(path), length);
 		OK(os_write_atomic(why, path, "x", 1));
 		GIVES(length == ROOM ? JW_ERR_LIMIT : JW_OK,
 			  cache_profile_find(why, NULL, path, NULL, &profile));
 		assert_string_equal(profile.library, length == ROOM ? "untouched" : path);
-		mem_free(path);
 	}
 	mem_free(deep);
 	GIVES(JW_ERR_NOT_FOUND, cache_profile_find(why, NULL, "/no/such", NULL, &profile));
@@ -211,9 +208,10 @@ TEST(a_long_path_is_no_profile)
 /* A profile that names this library's path but describes another library is not used. */
 TEST(a_profile_is_of_its_library)
 {
-	char *library = write_library("libcuda.so.3", "x", 1);
-	char *path = mem_printf("%s/drivers/%016llx.json", folder,
-							(unsigned long long)fnv_update(FNV_START, library, strlen(library)));
+	char *library = keep(write_library("libcuda.so.3", "x", 1));
+	char *path =
+		keep(mem_printf("%s/drivers/%016llx.json", folder,
+						(unsigned long long)fnv_update(FNV_START, library, strlen(library))));
 	struct cache_profile profile;
 
 	OK(cache_profile_find(why, NULL, library, NULL, &profile));
@@ -226,8 +224,6 @@ TEST(a_profile_is_of_its_library)
 	*why = (struct jw_error){0};
 	assert_int_equal(cache_profile_save(why, library, &profile), -1);
 	assert_true(why->code != JW_OK);
-	mem_free(path);
-	mem_free(library);
 }
 
 /* The newest driver of its branch is taken; for a driver of unknown release, the newest of its CUDA
@@ -274,8 +270,8 @@ TEST(other_entries_confirm_nothing)
 		{"Jun 25 202401:14:47HOST64sm_86x", 31, 4, 0, false},
 		{STAMP "HOST64sm_86x", 31, 4, 1, false},
 	};
-	char *library = write_library("libcuda.so.2", bytes, sizeof bytes - 1);
-	char *dir = os_join(folder, "others"), *index = os_join(dir, "index");
+	char *library = keep(write_library("libcuda.so.2", bytes, sizeof bytes - 1));
+	char *dir = keep(os_join(folder, "others")), *index = keep(os_join(dir, "index"));
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t file[128] = {0}, rows[32] = {0x41, 0, 0, 0, 1};
@@ -294,9 +290,6 @@ TEST(other_entries_confirm_nothing)
 		if ((profile.trust == JW_TRUST_CONFIRMED) != cases[i].confirms)
 			fail_msg("%zu: %d", i, (int)profile.trust);
 	}
-	mem_free(index);
-	mem_free(dir);
-	mem_free(library);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -32,7 +32,7 @@ __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_
 /* Writes without os_write_atomic, since thousands of files need not be synced to disk. */
 static void put(const char *name, const void *bytes, size_t size)
 {
-	char *path = os_join(dir, name), *parent = os_dir_name(path);
+	char *path = keep(os_join(dir, name)), *parent = keep(os_dir_name(path));
 	struct os_file *file = NULL;
 
 	OK(os_make_dirs(why, parent, 0700));
@@ -40,16 +40,12 @@ static void put(const char *name, const void *bytes, size_t size)
 	OK(os_file_truncate(why, file, 0));
 	OK(os_file_write(why, file, 0, bytes, size));
 	os_file_close(file);
-	mem_free(parent);
-	mem_free(path);
 }
 
 static bool is_there(const char *name)
 {
-	char *path = os_join(dir, name);
-	bool there = os_exists(path);
+	bool there = os_exists(keep(os_join(dir, name)));
 
-	mem_free(path);
 	return there;
 }
 
@@ -59,8 +55,7 @@ static void make_cache(const char *name, unsigned count)
 	struct cache_index index = {.rows = mem_array(count, sizeof *index.rows)};
 	struct buf bytes = {0};
 
-	mem_free(dir);
-	dir = os_join(folder, name);
+	dir = keep(os_join(folder, name));
 	OK(os_remove_tree(why, dir));
 	for (unsigned n = 1; n <= count; n++) {
 		struct entries_entry entry;
@@ -196,10 +191,8 @@ TEST(an_index_is_rebuilt)
 	make_cache("index", 4);
 	{
 		struct jw_cache_repaired repaired = {0};
-		char *path = os_join(dir, "index");
 
-		OK(os_remove(why, path));
-		mem_free(path);
+		OK(os_remove(why, keep(os_join(dir, "index"))));
 		OK(repair(why, &repaired));
 		assert_sound(4);
 	}
@@ -338,10 +331,4 @@ TEST(many_removals_share_a_hold)
 	assert_sound(0);
 }
 
-static int drop_folder(void **state)
-{
-	mem_free(dir);
-	return remove_folder(state);
-}
-
-RUN_TESTS(make_folder, drop_folder)
+RUN_TESTS(make_folder, remove_folder)

@@ -28,8 +28,7 @@ static struct cache_live *open_live(const char *name)
 												  .when_full = CACHE_FULL_EVICT};
 	struct cache_live *live = NULL;
 
-	mem_free(dir);
-	dir = os_join(folder, name);
+	dir = keep(os_join(folder, name));
 	OK(cache_live_open(why, dir, &how, &live));
 	return live;
 }
@@ -38,17 +37,15 @@ static struct cache_live *open_live(const char *name)
 static void write_as_another(void)
 {
 	struct cache_index index = {.rows = expected, .count = count};
-	char *path = os_join(dir, "index");
 	struct os_file *file = NULL;
 	struct buf bytes = {0};
 
 	OK(os_make_dirs(why, dir, 0700));
-	OK(os_file_open(why, path, OS_OPEN_CREATE, &file));
+	OK(os_file_open(why, keep(os_join(dir, "index")), OS_OPEN_CREATE, &file));
 	bytes = index_bytes(&index);
 	OK(os_file_write(why, file, 0, bytes.data, bytes.size));
 	os_file_close(file);
 	buf_free(&bytes);
-	mem_free(path);
 }
 
 static void assert_file(void)
@@ -258,7 +255,7 @@ TEST(hostile_rows_are_read_like_others)
 		for (; index.count < MANY; index.count++)
 			index.rows[index.count] = (struct cache_row){index.count * factors[i], 0};
 		bytes = index_bytes(&index);
-		path = os_join(dir, "index");
+		path = keep(os_join(dir, "index"));
 		OK(os_make_dirs(why, dir, 0700));
 		OK(os_write_atomic(why, path, bytes.data, bytes.size));
 		OK(live_lock(why, live));
@@ -266,7 +263,6 @@ TEST(hostile_rows_are_read_like_others)
 		assert_int_equal(live->rows.gone, factors[i] ? 0 : MANY - 1);
 		live_abandon(live);
 		OK(cache_live_close(why, live));
-		mem_free(path);
 		buf_free(&bytes);
 		cache_index_free(&index);
 	}
@@ -290,15 +286,13 @@ TEST(a_sound_index_is_left_as_it_is)
 
 static void cut_short(void)
 {
-	char *path = os_join(dir, "index");
 	struct os_file *file = NULL;
 
 	count = 0;
 	write_as_another();
-	OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
+	OK(os_file_open(why, keep(os_join(dir, "index")), OS_OPEN_UPDATE, &file));
 	OK(os_file_truncate(why, file, CACHE_INDEX_HEADER));
 	os_file_close(file);
-	mem_free(path);
 }
 
 /* A row that was in the file before is missing after the file was cut. */
@@ -369,7 +363,7 @@ TEST(a_repair_goes_to_its_end)
 TEST(the_largest_index_is_read)
 {
 	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MAX_ROWS * CACHE_ROW_SIZE;
-	uint8_t *bytes = mem_alloc(most + CACHE_ROW_SIZE);
+	uint8_t *bytes = keep(mem_alloc(most + CACHE_ROW_SIZE));
 	struct cache_index index;
 
 	assert_non_null(bytes);
@@ -385,7 +379,6 @@ TEST(the_largest_index_is_read)
 	assert_int_equal(index.state, CACHE_INDEX_TRUNCATED);
 	assert_int_equal(index.count, CACHE_MAX_ROWS);
 	cache_index_free(&index);
-	mem_free(bytes);
 }
 
 /* One different byte is another version; more is damage, which is repaired. */
@@ -401,7 +394,7 @@ TEST(a_version_that_is_not_known_is_left_alone)
 		const struct cache_live_options how = {.limit_bytes = LIMIT};
 		uint8_t header[CACHE_INDEX_HEADER] = {0};
 		struct cache_live *live = open_live("version");
-		char *path = os_join(dir, "index"), *beside = cache_entry_path(dir, 1);
+		char *path = keep(os_join(dir, "index")), *beside = keep(cache_entry_path(dir, 1));
 
 		OK(cache_live_close(why, live));
 		OK(os_make_dirs(why, dir, 0700));
@@ -417,8 +410,6 @@ TEST(a_version_that_is_not_known_is_left_alone)
 		GIVES(cases[i].known ? JW_OK : JW_ERR_UNSUPPORTED, cache_repair(why, live));
 		(void)cache_live_close(NULL, live);
 		OK(os_remove_tree(why, dir));
-		mem_free(beside);
-		mem_free(path);
 	}
 }
 
@@ -430,7 +421,7 @@ TEST(the_bytes_after_the_rows_are_not_read)
 	const struct cache_live_options how = {.limit_bytes = LIMIT};
 	uint8_t header[CACHE_INDEX_HEADER] = {0};
 	struct cache_live *live = open_live("larger");
-	char *path = os_join(dir, "index");
+	char *path = keep(os_join(dir, "index"));
 	struct cache_index index;
 	struct os_file *file;
 
@@ -457,13 +448,6 @@ TEST(the_bytes_after_the_rows_are_not_read)
 	assert_int_equal(index.count, 0);
 	os_file_close(file);
 	OK(os_remove(why, path));
-	mem_free(path);
 }
 
-static int drop_folder(void **state)
-{
-	mem_free(dir);
-	return remove_folder(state);
-}
-
-RUN_TESTS(make_folder, drop_folder)
+RUN_TESTS(make_folder, remove_folder)

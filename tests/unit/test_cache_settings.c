@@ -148,7 +148,7 @@ TEST_WITH(one_variable_overrides_the_other, clean_environment, NULL)
 TEST_WITH(the_place_follows_the_driver, clean_environment, NULL)
 {
 	struct jw_cache_info settings;
-	char *expected = os_join(folder, ".nv/ComputeCache"), *here;
+	char *expected = keep(os_join(folder, ".nv/ComputeCache")), *here;
 
 	OK(cache_settings_read(why, owner, NULL, &settings));
 	assert_string_equal(settings.path, expected);
@@ -178,13 +178,12 @@ TEST_WITH(the_place_follows_the_driver, clean_environment, NULL)
 	assert_true(!strncmp(settings.path, here, strlen(here)));
 	assert_true(warns_of(&settings, "relative"));
 	mem_free(here);
-	mem_free(expected);
 }
 
 TEST_WITH(an_unusable_directory_is_reported, clean_environment, NULL)
 {
 	struct jw_cache_info settings;
-	char *file = os_join(folder, "file"), *dir = os_join(folder, "dir");
+	char *file = keep(os_join(folder, "file")), *dir = keep(os_join(folder, "dir"));
 
 	OK(os_write_atomic(why, file, "x", 1));
 	OK(cache_settings_read(why, owner, file, &settings));
@@ -203,8 +202,6 @@ TEST_WITH(an_unusable_directory_is_reported, clean_environment, NULL)
 		assert_int_equal(settings.warning_count, 1);
 		assert_int_equal(chmod(dir, 0700), 0);
 	}
-	mem_free(file);
-	mem_free(dir);
 }
 
 TEST_WITH(values_that_are_misread_are_explained, clean_environment, NULL)
@@ -230,11 +227,10 @@ TEST_WITH(values_that_are_misread_are_explained, clean_environment, NULL)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *line = cache_explain_limit(cases[i].text);
+		char *line = keep(cache_explain_limit(cases[i].text));
 
 		if (!line != !cases[i].line || (line && !strstr(line, cases[i].line)))
 			fail_msg("%s: %s", cases[i].text, line ? line : "nothing");
-		mem_free(line);
 	}
 	assert_string_equal(cache_lookalike_of("CUDA_CACHE_SIZE"), "CUDA_CACHE_MAXSIZE");
 	assert_string_equal(cache_lookalike_of("CUDA_CACHE_DIR"), "CUDA_CACHE_PATH");
@@ -256,7 +252,7 @@ static void expect_path(const char *value, const char *path, const char *warning
 
 TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 {
-	char *here, *slashes = mem_printf("%s//", folder), *dir = os_join(folder, "plain");
+	char *here, *slashes = keep(mem_printf("%s//", folder)), *dir = keep(os_join(folder, "plain"));
 
 	OK(os_make_dirs(why, dir, 0700));
 	OK(os_real_path(why, ".", &here));
@@ -272,8 +268,6 @@ TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 	expect_path(slashes, folder, NULL);
 	if (!getuid())
 		expect_path("/", "/", NULL);
-	mem_free(slashes);
-	mem_free(dir);
 	mem_free(here);
 }
 
@@ -314,15 +308,15 @@ TEST(a_place_is_looked_at)
 		{"file/a", 1, EXT, 0, false, false, false, {"is not writable)"}},
 		{"file", 1, EXT, 0, false, false, false, {"not a directory: the driver caches nothing"}},
 	};
-	char *index = os_join(folder, "odd/index"), *dir = os_join(folder, "dir"),
-		 *file = os_join(folder, "file");
+	char *index = keep(os_join(folder, "odd/index")), *dir = keep(os_join(folder, "dir")),
+		 *file = keep(os_join(folder, "file"));
 
 	OK(os_make_dirs(why, index, 0700));
 	OK(os_make_dirs(why, dir, 0700));
 	OK(os_write_atomic(why, file, "x", 1));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_cache_info settings;
-		char *path = os_join(folder, cases[i].place);
+		char *path = keep(os_join(folder, cases[i].place));
 		const char *const *wanted = cases[i].warnings;
 
 		assert_int_equal(clean_environment(state), 0);
@@ -339,12 +333,8 @@ TEST(a_place_is_looked_at)
 			(wanted[1] && !warns_of(&settings, wanted[1])))
 			fail_msg("%zu: %s: %d %d %zu %s", i, path, settings.exists, settings.usable,
 					 settings.warning_count, settings.warning_count ? settings.warnings[0] : "");
-		mem_free(path);
 	}
 	kernel.from = 0;
-	mem_free(index);
-	mem_free(dir);
-	mem_free(file);
 }
 
 static int tear_down(void **state)

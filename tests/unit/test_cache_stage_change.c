@@ -20,7 +20,7 @@ __attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_
 
 TEST(the_header_that_was_judged_is_the_one_that_is_copied)
 {
-	char *dir = os_join(folder, "cache"), *made = os_join(folder, "made"), *place;
+	char *dir = keep(os_join(folder, "cache")), *made = keep(os_join(folder, "made")), *place;
 	const struct cache_live_options options = {.limit_bytes = 1 << 30};
 	struct cache_live *live = NULL;
 	struct cache_addition addition = {.path = made, .sm = 86, .form = CACHE_KEY_LOAD};
@@ -29,16 +29,13 @@ TEST(the_header_that_was_judged_is_the_one_that_is_copied)
 	make_entry(&entry, 100, 500);
 	put(made, entry.bytes.data, entry.bytes.size);
 	addition.key = entry.key;
-	place = cache_entry_path(dir, entry.key);
+	place = keep(cache_entry_path(dir, entry.key));
 	OK(cache_live_open(why, dir, &options, &live));
 	OK(cache_insert(why, live, &addition, 1));
 	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
 	assert_false(os_exists(place));
 	OK(cache_live_close(why, live));
 	buf_free(&entry.bytes);
-	mem_free(dir);
-	mem_free(made);
-	mem_free(place);
 }
 
 RUN_TESTS(make_folder, remove_folder)

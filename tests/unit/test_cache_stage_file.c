@@ -9,7 +9,6 @@ enum { PIECE = 1 << 20 };
 static struct cache_addition insert(const struct entry *entry, const char *made)
 {
 	const struct cache_live_options options = {.limit_bytes = UINT64_C(1) << 30};
-	char *dir = os_join(folder, "cache");
 	struct cache_addition addition = {.path = made,
 									  .key = entry->key,
 									  .key_bytes = entry->key_bytes,
@@ -17,24 +16,21 @@ static struct cache_addition insert(const struct entry *entry, const char *made)
 									  .form = CACHE_KEY_LOAD};
 	struct cache_live *live = NULL;
 
-	OK(cache_live_open(why, dir, &options, &live));
+	OK(cache_live_open(why, keep(os_join(folder, "cache")), &options, &live));
 	OK(cache_insert(why, live, &addition, 1));
 	OK(cache_live_close(why, live));
-	mem_free(dir);
 	return addition;
 }
 
 static void assert_in_place(const struct entry *entry)
 {
-	char *dir = os_join(folder, "cache"), *path = cache_entry_path(dir, entry->key);
+	char *dir = keep(os_join(folder, "cache")), *path = keep(cache_entry_path(dir, entry->key));
 	struct buf content = {0};
 
 	OK(os_read_file(why, path, CACHE_MAX_ENTRY, &content));
 	assert_int_equal(content.size, entry->bytes.size);
 	assert_memory_equal(content.data, entry->bytes.data, content.size);
 	buf_free(&content);
-	mem_free(path);
-	mem_free(dir);
 }
 
 TEST(pieces_make_the_whole)
@@ -50,7 +46,7 @@ TEST(pieces_make_the_whole)
 		{PIECE + 77, PIECE + 99},
 		{500, 2 * PIECE - 500 - CACHE_ENTRY_HEADER},
 	};
-	char *made = os_join(folder, "made");
+	char *made = keep(os_join(folder, "made"));
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct entry entry;
@@ -64,8 +60,7 @@ TEST(pieces_make_the_whole)
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_SAME);
 		{
 			/* The existing entry is damaged in its last byte, or truncated. */
-			char *dir = os_join(folder, "cache");
-			char *path = cache_entry_path(dir, entry.key);
+			char *path = keep(cache_entry_path(keep(os_join(folder, "cache")), entry.key));
 
 			entry.bytes.data[size - 1] ^= 1;
 			put(path, entry.bytes.data, size);
@@ -75,12 +70,9 @@ TEST(pieces_make_the_whole)
 			put(path, entry.bytes.data, size / 2);
 			assert_int_equal(insert(&entry, made).added, CACHE_ADDED_REPLACED);
 			assert_in_place(&entry);
-			mem_free(path);
-			mem_free(dir);
 		}
 		buf_free(&entry.bytes);
 	}
-	mem_free(made);
 }
 
 /* The memory of entries that wait beside the tree is bounded: a large entry is put into its place
@@ -89,13 +81,13 @@ TEST(a_large_entry_does_not_wait_for_the_next)
 {
 	enum { LARGE = 257 << 20 };
 	const struct cache_live_options options = {.limit_bytes = UINT64_C(1) << 30};
-	char *dir = os_join(folder, "large"), *made = os_join(folder, "made"), *place;
+	char *dir = keep(os_join(folder, "large")), *made = keep(os_join(folder, "made")), *place;
 	uint8_t bytes[CACHE_ENTRY_HEADER + 8] = {0};
 	const uint64_t key = fnv_update(FNV_START, bytes + CACHE_ENTRY_HEADER, 8);
 	struct cache_live *live = NULL;
 	struct os_file *file;
 
-	place = cache_entry_path(dir, key);
+	place = keep(cache_entry_path(dir, key));
 	cache_entry_header(bytes, 8, LARGE, 0);
 	put(made, bytes, sizeof bytes);
 	OK(os_file_open(why, made, OS_OPEN_UPDATE, &file));
@@ -113,9 +105,6 @@ TEST(a_large_entry_does_not_wait_for_the_next)
 		assert_int_equal(additions[0].added, CACHE_ADDED_NEW);
 		assert_int_equal(additions[1].added, CACHE_ADDED_SAME);
 	}
-	mem_free(place);
-	mem_free(made);
-	mem_free(dir);
 }
 
 RUN_TESTS(make_folder, remove_folder)

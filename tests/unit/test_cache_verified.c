@@ -38,14 +38,13 @@ static void judge(const char *kept, const char *dir, struct cache_candidate cand
 
 static void bend_in_place(const char *dir, const struct cache_candidate *candidate)
 {
-	char *path = cache_entry_path(dir, candidate->key);
+	char *path = keep(cache_entry_path(dir, candidate->key));
 	struct os_file *file;
 
 	OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
 	OK(os_file_write(why, file, candidate->probed.stat.size_bytes - 1, "x", 1));
 	os_file_close(file);
 	check_set_mtime(path, candidate->probed.stat.mtime_ns);
-	mem_free(path);
 }
 
 /* Counts the entries that the only file in `kept` remembers. */
@@ -57,16 +56,15 @@ static size_t count_remembered(const char *kept)
 
 	OK(os_list(why, kept, &names));
 	assert_int_equal(names.count, 1);
-	path = os_join(kept, names.items[0]);
+	path = keep(os_join(kept, names.items[0]));
 	OK(os_stat(why, path, &stat));
-	mem_free(path);
 	os_names_free(&names);
 	return ((size_t)stat.size_bytes - HEAD - sizeof(uint64_t)) / RECORD;
 }
 
 TEST(damage_is_found_and_sound_entries_are_remembered)
 {
-	char *dir = os_join(folder, "cache"), *kept = os_join(folder, "state");
+	char *dir = keep(os_join(folder, "cache")), *kept = keep(os_join(folder, "state"));
 	struct cache_candidate candidates[ENTRIES] = {0};
 	struct entries_entry entries[ENTRIES];
 
@@ -114,8 +112,6 @@ TEST(damage_is_found_and_sound_entries_are_remembered)
 	put(dir, &entries[1]);
 	judge(kept, dir, candidates);
 	assert_int_equal(candidates[1].damage, CACHE_DAMAGE_NAME);
-	mem_free(dir);
-	mem_free(kept);
 }
 
 static uv_thread_t first;
@@ -140,7 +136,7 @@ TEST(a_thread_that_fails_fails_all)
 {
 	const struct jw_cancel cancel = {NULL, cancels_another};
 	struct cache_candidate candidates[ENTRIES] = {0};
-	char *dir = os_join(folder, "large");
+	char *dir = keep(os_join(folder, "large"));
 
 	if (os_cores() < 2)
 		skip();
@@ -152,11 +148,10 @@ TEST(a_thread_that_fails_fails_all)
 		entries_make(&entry, n, 100);
 		put(dir, &entry);
 		candidates[n].key = entry.key;
-		path = cache_entry_path(dir, entry.key);
+		path = keep(cache_entry_path(dir, entry.key));
 		OK(os_file_open(why, path, OS_OPEN_UPDATE, &file));
 		OK(os_file_truncate(why, file, LARGE));
 		os_file_close(file);
-		mem_free(path);
 	}
 	look(dir, candidates);
 	first = uv_thread_self();
@@ -166,7 +161,6 @@ TEST(a_thread_that_fails_fails_all)
 	/* If no thread fails, all succeed. */
 	OK(cache_verified_judge(why, NULL, dir, (struct sound_driver){0}, &(struct jw_cancel){0},
 							candidates, ENTRIES));
-	mem_free(dir);
 }
 
 static const uint64_t in_order[ENTRIES] = {1, 2, 3};

@@ -89,7 +89,7 @@ TEST(machine_code_that_no_driver_loads_is_damage)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *dir = mem_printf("%s/loads-%zu", folder, i);
+		char *dir = keep(mem_printf("%s/loads-%zu", folder, i));
 		uint8_t cubin[ENTRIES_CUBIN];
 		struct jw_cache_report *report;
 
@@ -108,14 +108,13 @@ TEST(machine_code_that_no_driver_loads_is_damage)
 		if (cases[i].reason)
 			assert_non_null(strstr(report->damaged_entries[0].reason, cases[i].reason));
 		jw_result_free(report);
-		mem_free(dir);
 	}
 }
 
 TEST(a_missing_or_foreign_directory_is_reported)
 {
-	char *file = os_join(folder, "file"), *foreign = os_join(folder, "foreign");
-	char *empty = os_join(folder, "empty"), *missing = os_join(folder, "missing");
+	char *file = keep(os_join(folder, "file")), *foreign = keep(os_join(folder, "foreign"));
+	char *empty = keep(os_join(folder, "empty")), *missing = keep(os_join(folder, "missing"));
 	struct jw_cache_report *report;
 	const struct {
 		const char *path;
@@ -135,10 +134,6 @@ TEST(a_missing_or_foreign_directory_is_reported)
 	assert_int_equal(report->entries, 0);
 	assert_false(report->outlook.harmful);
 	jw_result_free(report);
-	mem_free(file);
-	mem_free(foreign);
-	mem_free(empty);
-	mem_free(missing);
 }
 
 /* Called between the listing and the reading, to act as a driver that evicts an entry just then. */
@@ -148,15 +143,14 @@ static bool evict_one(void *context)
 	struct entries_entry entry;
 
 	entries_make(&entry, 2, 200);
-	path = os_join(context, cache_entry_name(name, entry.key));
+	path = keep(os_join(context, cache_entry_name(name, entry.key)));
 	OK(os_remove(why, path));
-	mem_free(path);
 	return false;
 }
 
 TEST(an_entry_removed_meanwhile_is_not_damage)
 {
-	char *dir = make_cache("evicted", 0);
+	char *dir = keep(make_cache("evicted", 0));
 	struct jw_cache_options options = {.path = dir, .cancel = {dir, evict_one}};
 	struct jw_cache_report *report;
 
@@ -165,7 +159,6 @@ TEST(an_entry_removed_meanwhile_is_not_damage)
 	assert_int_equal(report->sound, 2);
 	assert_int_equal(report->damaged, 0);
 	jw_result_free(report);
-	mem_free(dir);
 }
 
 /* ---- real directories */
@@ -185,13 +178,12 @@ static void check_list(const char *dir, size_t entries)
 	assert_int_equal(list->count, entries);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct jw_cache_entry *entry = &list->entries[i];
-		char *path = cache_entry_path(dir, entry->key);
 		struct cache_key_parts parts;
 		struct cache_origin origin;
 		struct cache_entry whole;
 		struct buf bytes = {0};
 
-		OK(os_read_file(why, path, CACHE_MAX_ENTRY, &bytes));
+		OK(os_read_file(why, keep(cache_entry_path(dir, entry->key)), CACHE_MAX_ENTRY, &bytes));
 		assert_int_equal(cache_entry_parse(bytes.data, bytes.size, &whole), CACHE_SOUND);
 		cache_origin_of(whole.key, (size_t)whole.key_bytes, whole.value, (size_t)whole.value_bytes,
 						&origin);
@@ -206,7 +198,6 @@ static void check_list(const char *dir, size_t entries)
 			assert_int_equal(entry->payload_bytes, whole.key_bytes);
 		}
 		buf_free(&bytes);
-		mem_free(path);
 	}
 	jw_result_free(list);
 }
@@ -216,7 +207,7 @@ static void real_caches_are_sound_and_counted_right(void **state)
 	(void)state;
 	for (size_t i = 0; i < CACHES_COUNT; i++) {
 		const struct caches_archive *archive = &caches_archives[i];
-		char *dir = os_join(folder, archive->name);
+		char *dir = keep(os_join(folder, archive->name));
 		struct jw_cache_report *report;
 
 		caches_each(archive->name, unpack_one, dir);
@@ -236,7 +227,6 @@ static void real_caches_are_sound_and_counted_right(void **state)
 		jw_result_free(report);
 		check_list(dir, archive->entries);
 		OK(os_remove_tree(why, dir));
-		mem_free(dir);
 	}
 }
 

@@ -41,7 +41,7 @@ static enum cache_index_state state_after(unsigned count, const char *cache, siz
 
 TEST(an_index_that_is_being_written_is_waited_for)
 {
-	char *cache = os_join(folder, "cache"), *index_path = os_join(cache, "index");
+	char *cache = keep(os_join(folder, "cache")), *index_path = keep(os_join(cache, "index"));
 	const struct cache_index empty = {.state = CACHE_INDEX_SOUND};
 
 	path = index_path;
@@ -59,8 +59,6 @@ TEST(an_index_that_is_being_written_is_waited_for)
 	assert_int_not_equal(state_after(0, cache, whole.size - 1), CACHE_INDEX_SOUND);
 	assert_int_equal(waits, 3);
 	buf_free(&whole);
-	mem_free(index_path);
-	mem_free(cache);
 }
 
 static bool always(void *context)
@@ -72,21 +70,19 @@ static bool always(void *context)
 /* Another account's cache can have 200,000 files, which take seconds. */
 TEST(listing_ends_when_it_is_cancelled)
 {
-	char *cache = os_join(folder, "long"), *below = os_join(cache, "a");
+	char *cache = keep(os_join(folder, "long")), *below = keep(os_join(cache, "a"));
 	const struct jw_cancel cancel = {.is_cancelled = always};
 	struct cache_files files = {0};
 
 	OK(os_make_dirs(why, below, 0755));
 	assert_int_equal(cache_files_scan(why, cache, /* headers= */ true, &cancel, &files), -1);
 	assert_int_equal(why->code, JW_ERR_INTERRUPTED);
-	mem_free(below);
-	mem_free(cache);
 }
 
 /* An account that may not read the folder gets the error. */
 TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 {
-	char *cache = os_join(folder, "shut"), *below = os_join(cache, "a");
+	char *cache = keep(os_join(folder, "shut")), *below = keep(os_join(cache, "a"));
 	struct cache_files files = {0};
 	const bool is_root = !geteuid();
 
@@ -104,8 +100,6 @@ TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 		assert_false(is_root && seteuid(0));
 		assert_true(strstr(why->message, below) != NULL);
 	}
-	mem_free(below);
-	mem_free(cache);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -350,7 +350,7 @@ static int import_manifest(struct jw_error *err, const char *manifest,
 
 static char *packed_manifest(const char *stamp, unsigned cuda)
 {
-	char *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1), *text;
+	char *entry = keep(packs_entry_text(&parts, "sm_86", "load", 0, 1)), *text;
 
 	text = mem_printf("{\"format\":\"jitwarm.pack/"
 					  "1\",\"requires\":[],\"os\":\"%s\",\"pointer_bits\":64,\"drivers\":[{"
@@ -358,7 +358,6 @@ static char *packed_manifest(const char *stamp, unsigned cuda)
 					  "\"555.58.02\",\"cuda\":%u}],\"members\":[{\"name\":\"%s\",\"bytes\":8},{"
 					  "\"name\":\"%s\",\"bytes\":64}],\"entries\":[%s]}",
 					  os_name, stamp, cuda, parts.ptx_name, parts.cubin_name, entry);
-	mem_free(entry);
 	return text;
 }
 
@@ -368,9 +367,8 @@ static struct buf makes_packed_of(const char *stamp, unsigned cuda)
 	char *text;
 
 	packs_parts_make(&parts);
-	text = packed_manifest(stamp, cuda);
+	text = keep(packed_manifest(stamp, cuda));
 	put(&bytes, text, strlen(text));
-	mem_free(text);
 	return bytes;
 }
 
@@ -410,13 +408,12 @@ static void right_names(char *text)
 static int reads_packed(struct jw_error *err, const char *data, size_t size, struct buf *facts)
 {
 	const struct jw_system system = machine_of(12050);
-	char *text = mem_string_n(data, size);
+	char *text = keep(mem_string_n(data, size));
 	int result;
 
 	if (document->makes == makes_carried)
 		right_names(text);
 	result = import_manifest(err, text, &system, facts);
-	mem_free(text);
 	return result;
 }
 
@@ -439,9 +436,8 @@ static int reads_cubin(struct jw_error *err, const char *data, size_t size, stru
 	memset(parts.cubin, 0, sizeof parts.cubin);
 	memcpy(parts.cubin, data, size < sizeof parts.cubin ? size : sizeof parts.cubin);
 	packs_parts_name(&parts);
-	text = packed_manifest("Jun 25 202401:14:48", 12050);
+	text = keep(packed_manifest("Jun 25 202401:14:48", 12050));
 	result = import_manifest(err, text, &system, facts);
-	mem_free(text);
 	return result;
 }
 
@@ -476,23 +472,21 @@ TEST(each_change_has_its_outcome)
 	const char *wanted = getenv("CHANGED");
 
 	for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
-		char *path = mem_printf(DATA "%s", documents[i].name);
+		char *path = keep(mem_printf(DATA "%s", documents[i].name));
 		struct buf sample = {0}, golden = {0};
 
 		document = &documents[i];
 		if ((wanted && strcmp(wanted, document->name) != 0) ||
 			/* A pack names its system. */
 			(os_is_windows && text_starts(document->name, "packed"))) {
-			mem_free(path);
 			continue;
 		}
 		if (document->makes) {
 			sample = document->makes();
 		} else {
-			char *from = mem_printf(JITWARM_SOURCE_DIR "/tests/%s", document->sample);
+			char *from = keep(mem_printf(JITWARM_SOURCE_DIR "/tests/%s", document->sample));
 
 			OK(os_read_file(why, from, MAX_SIZE, &sample));
-			mem_free(from);
 		}
 		change(&sample);
 		if (getenv("CHANGED_RECORD"))
@@ -503,7 +497,6 @@ TEST(each_change_has_its_outcome)
 		buf_free(&golden);
 		buf_free(&told);
 		buf_free(&sample);
-		mem_free(path);
 	}
 }
 
@@ -511,17 +504,10 @@ static int set_up(void **state)
 {
 	if (sodium_init() < 0 || make_folder(state))
 		return -1;
-	pack_file = os_join(folder, "a.jwpack");
-	pack_cache = os_join(folder, "cache");
+	pack_file = keep(os_join(folder, "a.jwpack"));
+	pack_cache = keep(os_join(folder, "cache"));
 	make_signer();
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	mem_free(pack_file);
-	mem_free(pack_cache);
-	return remove_folder(state);
-}
-
-RUN_TESTS(set_up, tear_down)
+RUN_TESTS(set_up, remove_folder)

@@ -47,13 +47,12 @@ static int unmake(void **state)
 
 static void expect(const char *english, const char *wanted)
 {
-	char *text = language_line(english);
+	char *text = keep(language_line(english));
 
 	if (wanted)
 		assert_string_equal(text ? text : "(nothing)", wanted);
 	else
 		assert_null(text);
-	mem_free(text);
 }
 
 #define EXPECT_MADE(wanted, ...)                                                                   \

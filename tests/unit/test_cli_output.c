@@ -166,7 +166,7 @@ TEST(what_commands_have_printed_fits_a_terminal)
 
 	assert_int_equal(os_list(NULL, folder, &names), 0);
 	for (size_t i = 0; i < names.count; i++) {
-		char *path = os_join(folder, names.items[i]), *rest;
+		char *path = keep(os_join(folder, names.items[i])), *rest;
 		struct buf content = {0};
 		size_t columns = 0;
 
@@ -185,16 +185,14 @@ TEST(what_commands_have_printed_fits_a_terminal)
 			if (!columns || strchr("$!", *line))
 				continue;
 			terminal_fold(&shown, line, command ? (size_t)(command + 2 - line) : 0, 0, columns);
-			rows = mem_string(buf_text(&shown));
+			rows = keep(mem_string(buf_text(&shown)));
 			folded += strchr(rows, '\n') != NULL;
 			for (char *at = rows; (row = next_line(&at));)
 				if (is_too_wide(row, columns))
 					fail_msg("%s: wider than %zu: %s", names.items[i], columns, row);
-			mem_free(rows);
 			buf_free(&shown);
 		}
 		buf_free(&content);
-		mem_free(path);
 	}
 	os_names_free(&names);
 	assert_true(folded > 100);

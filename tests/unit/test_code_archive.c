@@ -15,7 +15,7 @@ struct names {
 static void assert_members(const struct buf *file, const char *expected)
 {
 	struct names names = {""};
-	char *path = write_file("file", file);
+	char *path = keep(write_file("file", file));
 	struct code_reader *reader;
 	struct code_found found;
 	int step;
@@ -32,7 +32,6 @@ static void assert_members(const struct buf *file, const char *expected)
 	assert_int_equal(step, CODE_END);
 	code_close(reader);
 	assert_string_equal(names.text, expected);
-	mem_free(path);
 }
 
 /* A static library that the user names is reported; in a wheel it is one of many files. */
@@ -129,7 +128,7 @@ TEST(names_before_long_symbols_are_not_unpacked_once_more)
 	make_bytes(&library, headers.data, headers.size);
 	make_archive(&wheel, false, "zip:compression=deflate",
 				 &(struct packed_file){"x/a.so", &library}, 1);
-	path = write_file("x-1.0-py3-none-any.whl", &wheel);
+	path = keep(write_file("x-1.0-py3-none-any.whl", &wheel));
 	OK(walk_open(why, path, NULL, NULL, &walk));
 	assert_int_equal(walk_next(why, walk, &at), WALK_LEAF);
 	leaf_open(&leaf, (struct origin){path, at.member, NULL, &again_bytes}, at.kind, at.stream);
@@ -140,7 +139,6 @@ TEST(names_before_long_symbols_are_not_unpacked_once_more)
 	assert_int_equal(again_bytes, 0);
 	leaf_close(&leaf);
 	walk_close(walk);
-	mem_free(path);
 	buf_free(&container);
 	buf_free(&code);
 	buf_free(&library);
@@ -281,7 +279,7 @@ TEST(a_reader_may_be_closed_at_any_step)
 	make_zstd(&layer, &tar);
 	make_archive(&conda, false, "zip:compression=store",
 				 (struct packed_file[]){{"pkg-a.tar.zst", &layer}}, 1);
-	path = write_file("conda", &conda);
+	path = keep(write_file("conda", &conda));
 	for (int step = CODE_IMAGE; step > CODE_END; steps++) {
 		struct code_reader *reader;
 		struct code_found found;
@@ -298,7 +296,6 @@ TEST(a_reader_may_be_closed_at_any_step)
 	assert_int_equal(code_copy_next(NULL, &copy), 1);
 	assert_memory_equal(copy.data, library.data, 9);
 	code_copy_close(&copy);
-	mem_free(path);
 	buf_free(&library);
 	buf_free(&tar);
 	buf_free(&layer);

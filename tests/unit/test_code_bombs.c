@@ -16,7 +16,7 @@ struct read {
 /* Reads all parts of a file. */
 static struct read read_parts(const struct buf *bytes)
 {
-	char *path = write_file("file", bytes);
+	char *path = keep(write_file("file", bytes));
 	struct read read = {0};
 	struct code_reader *whole;
 	size_t parts;
@@ -42,7 +42,6 @@ static struct read read_parts(const struct buf *bytes)
 			code_close(reader);
 	}
 	code_close(whole);
-	mem_free(path);
 	return read;
 }
 

@@ -439,10 +439,9 @@ static void make_ids(struct buf *file)
 
 static void read_ids(const struct os_map *map)
 {
-	uint32_t *links = mem_array(2, sizeof *links);
+	uint32_t *links = keep(mem_array(2, sizeof *links));
 
 	(void)module_ids_read(map->data, map->size, 2, 2, links);
-	mem_free(links);
 }
 
 /* ---- archives, drivers, bake */

@@ -89,7 +89,7 @@ TEST(counting_fast_is_counting)
 										";;\n\n",  "div.",    ".",         "rem.",   "rem.div.u64",
 										"div.s64", "div.u64", "div.rn.f64"};
 	enum { SIZE = 6200 };
-	char *text = mem_alloc(SIZE);
+	char *text = keep(mem_alloc(SIZE));
 
 	for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
 		size_t length = strlen(words[w]);
@@ -116,7 +116,6 @@ TEST(counting_fast_is_counting)
 		ptx_count(text, SIZE, &features);
 		assert_int_equal(features.statements, SIZE / 2);
 	}
-	mem_free(text);
 }
 
 /* Cycles' PTX for OptiX calls _optix_… functions, which the driver would refuse; a text without

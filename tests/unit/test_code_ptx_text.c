@@ -81,7 +81,7 @@ static void see(struct texts *texts, const struct devcode_container *container)
 
 static void read_file(const struct buf *file, struct texts *texts)
 {
-	char *path = write_file("library", file);
+	char *path = keep(write_file("library", file));
 	struct code_reader *reader;
 	struct code_found found;
 	int step;
@@ -98,7 +98,6 @@ static void read_file(const struct buf *file, struct texts *texts)
 	}
 	assert_int_equal(step, CODE_END);
 	code_close(reader);
-	mem_free(path);
 }
 
 /* Reads the library as a file and out of an archive. */

@@ -174,13 +174,12 @@ TEST(passing_over_a_member_is_unpacking)
 		make_archive(&zip, false, "zip:compression=deflate",
 					 (struct packed_file[]){{"other", &other}}, 1);
 		make_zstd(&packed, &zip);
-		path = write_file("passed", &packed);
+		path = keep(write_file("passed", &packed));
 		OK(make_read_path(why, path, &stop, &seen));
 		assert_true(patience.asked > PASSED >> 20);
 		patience = (struct patience){.left = patience.asked / 2};
 		assert_int_equal(make_read_path(NULL, path, &stop, &seen), -1);
 		assert_int_equal(seen.troubles, 2 * behind);
-		mem_free(path);
 		buf_free(&zip);
 		buf_free(&packed);
 	}

@@ -29,7 +29,7 @@ static const struct {
 /* Makes a sparse file; NULL if this file system makes none. */
 static char *make_sparse(const char *name, const char *start, size_t size)
 {
-	char *path = os_join(folder, name);
+	char *path = keep(os_join(folder, name));
 	const int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	bool sparse;
 
@@ -38,7 +38,6 @@ static char *make_sparse(const char *name, const char *start, size_t size)
 	(void)close(file);
 	if (sparse)
 		return path;
-	mem_free(path);
 	return NULL;
 }
 
@@ -71,14 +70,13 @@ static bool count_question(void *context)
 TEST(holes_take_no_memory)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		char *path = make_sparse(kinds[i].name, kinds[i].start, kinds[i].size);
+		char *path = keep(make_sparse(kinds[i].name, kinds[i].start, kinds[i].size));
 		struct make_seen seen = {0};
 
 		if (!path || sysconf(_SC_PAGESIZE) != PAGE)
 			skip();
 		OK(make_read_path(why, path, NULL, &seen));
 		assert_in_range(bytes_in_memory(path), 0, SIZE / 8);
-		mem_free(path);
 	}
 }
 
@@ -86,7 +84,7 @@ TEST(holes_take_no_memory)
 TEST(reading_holes_can_be_cancelled)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		char *path = make_sparse(kinds[i].name, kinds[i].start, kinds[i].size);
+		char *path = keep(make_sparse(kinds[i].name, kinds[i].start, kinds[i].size));
 		size_t questions = 0;
 		const struct jw_cancel cancel = {&questions, count_question};
 		struct make_seen seen = {0};
@@ -95,7 +93,6 @@ TEST(reading_holes_can_be_cancelled)
 			skip();
 		OK(make_read_path(why, path, &cancel, &seen));
 		assert_in_range(questions, SIZE >> 22, SIZE);
-		mem_free(path);
 	}
 }
 
@@ -103,7 +100,7 @@ TEST(reading_holes_can_be_cancelled)
  * is not searched for as long as its size says. The question comes for each MiB. */
 TEST(a_zip_is_not_searched_to_its_end)
 {
-	char *path = make_sparse("large", "PK\3\4", 4);
+	char *path = keep(make_sparse("large", "PK\3\4", 4));
 	size_t questions = 0;
 	const struct jw_cancel cancel = {&questions, count_question};
 	struct make_seen seen = {0};
@@ -115,7 +112,6 @@ TEST(a_zip_is_not_searched_to_its_end)
 	assert_int_equal(seen.troubles, 1);
 	assert_int_equal(seen.code, JW_ERR_FORMAT);
 	assert_in_range(questions, 1, 3 * (SIZE >> 20));
-	mem_free(path);
 }
 
 /* Bytes between holes, before them and after them are read as they are. */
@@ -124,7 +120,7 @@ TEST(bytes_between_holes_are_read)
 	static const struct {
 		size_t at, size;
 	} written[] = {{0, 10}, {(3 << 20) + 5, 10000}, {16 << 20, 1}, {SIZE - 100, 100}};
-	char *path = make_sparse("between", "", 0);
+	char *path = keep(make_sparse("between", "", 0));
 	struct buf content = {0};
 	struct os_map map;
 	int file;
@@ -142,7 +138,6 @@ TEST(bytes_between_holes_are_read)
 	assert_true(!memcmp(map.data, content.data, SIZE));
 	os_map_close(&map);
 	buf_free(&content);
-	mem_free(path);
 }
 
 static size_t count_mappings(void)
@@ -161,7 +156,7 @@ static size_t count_mappings(void)
 TEST(many_files_with_many_holes_are_read_at_once)
 {
 	enum { HOLES = 4000, STEP = (2 << 20) + PAGE, FILES = 20, MOST_MAPPINGS = 40000 };
-	char *path = make_sparse("holes", "", 0);
+	char *path = keep(make_sparse("holes", "", 0));
 	struct os_map maps[FILES];
 	int file;
 
@@ -182,7 +177,6 @@ TEST(many_files_with_many_holes_are_read_at_once)
 	OK(os_map_open(why, path, maps));
 	assert_in_range(count_mappings(), 2 * HOLES, 3 * HOLES);
 	os_map_close(maps);
-	mem_free(path);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -131,7 +131,7 @@ TEST(a_member_that_is_not_what_its_headers_say)
 		{.half = 7, .passed = CONTENT / 4, .why = "x: its deflated data is damaged"},
 	};
 	const size_t room = CONTENT + 100;
-	uint8_t *content = mem_alloc(CONTENT), *packed = mem_alloc(room);
+	uint8_t *content = keep(mem_alloc(CONTENT)), *packed = keep(mem_alloc(room));
 	size_t half, size;
 
 	for (uint32_t i = 0, random = 7; i < CONTENT; i++) {
@@ -161,8 +161,6 @@ TEST(a_member_that_is_not_what_its_headers_say)
 		buf_free(&zip);
 		buf_free(&got);
 	}
-	mem_free(content);
-	mem_free(packed);
 }
 
 RUN_TESTS(NULL, NULL)

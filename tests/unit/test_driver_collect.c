@@ -89,14 +89,13 @@ TEST(a_directory_that_was_never_made_has_no_entry)
 {
 	struct left left;
 	struct collected found = {.what = COLLECTED_FOREIGN, .key = 7};
-	char *missing = os_join(folder, "never-made");
+	char *missing = keep(os_join(folder, "never-made"));
 
 	leave(&left);
 	found.path = left.path;
 	OK(collect_find(why, missing, &left.plan, &left.module, 1, &found));
 	assert_int_equal(found.what, COLLECTED_NOTHING);
 	assert_null(found.path);
-	mem_free(missing);
 	mem_free(left.path);
 }
 

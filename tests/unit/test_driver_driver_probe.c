@@ -12,22 +12,19 @@
 
 static int probe_with(struct jw_error *err, const char *body, struct cache_profile *profile)
 {
-	char *script = os_join(folder, "worker.sh");
+	char *script = keep(os_join(folder, "worker.sh"));
 	const char *const command[] = {"/bin/sh", script, NULL};
 	const struct protocol_device device = {.target = {.sm = 86}};
-	char *text = mem_printf("echo '{\"hello\":0,\"devices\":[]}'\nread -r line\n%s\n"
-							"echo '{\"answer\":0,\"result\":0}'\nread -r line\n",
-							body);
-	char *inner = os_join(folder, "inner");
+	char *text = keep(mem_printf("echo '{\"hello\":0,\"devices\":[]}'\nread -r line\n%s\n"
+								 "echo '{\"answer\":0,\"result\":0}'\nread -r line\n",
+								 body));
+	char *inner = keep(os_join(folder, "inner"));
 	int result;
 
 	OK(os_write_atomic(why, script, text, strlen(text)));
 	OK(os_remove_tree(why, inner));
 	OK(os_make_dirs(why, inner, 0700));
 	result = driver_probe(err, command, inner, &device, profile);
-	mem_free(inner);
-	mem_free(script);
-	mem_free(text);
 	return result;
 }
 
@@ -54,7 +51,7 @@ TEST(an_entry_of_another_form_is)
 /* Writes the probe's entry as this driver makes it into the file `path`; returns its key. */
 static uint64_t write_entry(const char *stamp, const char *path)
 {
-	char *container = os_join(folder, "probe.fatbin"), key[4096];
+	char *container = keep(os_join(folder, "probe.fatbin")), key[4096];
 	uint8_t bytes[sizeof key + CACHE_ENTRY_HEADER];
 	struct buf probe = {0};
 	size_t start, length, size;
@@ -79,7 +76,6 @@ static uint64_t write_entry(const char *stamp, const char *path)
 	size = CACHE_ENTRY_HEADER + length + 4;
 	OK(os_write_atomic(why, path, bytes, size));
 	buf_free(&probe);
-	mem_free(container);
 	return fnv_update(FNV_START, key, length);
 }
 
@@ -87,7 +83,7 @@ static uint64_t write_entry(const char *stamp, const char *path)
 TEST(the_name_of_an_entry_is_part_of_its_form)
 {
 	static const char stamp[] = "Jun 25 202401:14:48";
-	char *entry = os_join(folder, "entry"), name[CACHE_NAME_SIZE];
+	char *entry = keep(os_join(folder, "entry")), name[CACHE_NAME_SIZE];
 	const uint64_t key = write_entry(stamp, entry);
 
 	for (unsigned other = 0; other < 2; other++) {
@@ -95,14 +91,13 @@ TEST(the_name_of_an_entry_is_part_of_its_form)
 		char *body;
 
 		(void)cache_entry_name(name, key ^ other);
-		body = mem_printf("mkdir -p \"$CUDA_CACHE_PATH/%.3s\"\ncp '%s' \"$CUDA_CACHE_PATH/%s\"",
-						  name, entry, name);
+		body =
+			keep(mem_printf("mkdir -p \"$CUDA_CACHE_PATH/%.3s\"\ncp '%s' \"$CUDA_CACHE_PATH/%s\"",
+							name, entry, name));
 		OK(probe_with(why, body, &profile));
 		assert_int_equal(profile.trust, other ? JW_TRUST_OPAQUE : JW_TRUST_CONFIRMED);
 		assert_string_equal(profile.stamp, stamp);
-		mem_free(body);
 	}
-	mem_free(entry);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -40,8 +40,8 @@ TEST(a_question_leaves_nothing)
 	uint32_t cuda = 0;
 
 	OK(os_make_temp_dir(why, "jitwarm-asked", &folder));
-	program = os_join(folder, "ptxas");
-	temporary = os_join(folder, "temporary");
+	program = keep(os_join(folder, "ptxas"));
+	temporary = keep(os_join(folder, "temporary"));
 	OK(os_make_dirs(why, temporary, 0700));
 	OK(os_write_mode(why, program, text, sizeof text - 1, 0700));
 	assert_int_equal(setenv("TMPDIR", temporary, 1), 0);
@@ -52,8 +52,6 @@ TEST(a_question_leaves_nothing)
 	assert_int_equal(names.count, 0);
 	os_names_free(&names);
 	OK(os_remove_tree(why, folder));
-	mem_free(temporary);
-	mem_free(program);
 	mem_free(folder);
 }
 #endif

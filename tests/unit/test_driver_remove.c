@@ -9,10 +9,8 @@
 
 static bool is_there(const char *name)
 {
-	char *path = os_join(folder, name);
-	bool there = os_exists(path);
+	bool there = os_exists(keep(os_join(folder, name)));
 
-	mem_free(path);
 	return there;
 }
 
@@ -36,10 +34,9 @@ static void remove_it(bool with_keys, bool kept_expected)
 
 TEST(other_files_and_keys_stay)
 {
-	char *path = os_join(folder, "state");
+	char *path = keep(os_join(folder, "state"));
 
 	OK(os_env_set(why, "JITWARM_STATE", path));
-	mem_free(path);
 	files_put_text(folder, "state/state.json", "{}");
 	files_put_text(folder, "state/state-lock", "");
 	files_put_text(folder, "state/store/a.jwpack", "x");
@@ -54,9 +51,8 @@ TEST(other_files_and_keys_stay)
 	remove_it(true, false);
 	assert_false(is_there("state/keys"));
 	assert_true(is_there("state/letter.txt"));
-	path = os_join(folder, "state/letter.txt");
+	path = keep(os_join(folder, "state/letter.txt"));
 	OK(os_remove(why, path));
-	mem_free(path);
 	remove_it(false, false);
 	assert_false(is_there("state"));
 }
@@ -113,10 +109,8 @@ TEST(what_only_looks_like_ours_stays)
 		"state/state-lock",
 		"state/store/.new.jitwarm-0a1b2c3d",
 	};
-	char *path = os_join(folder, "state");
 
-	OK(os_env_set(why, "JITWARM_STATE", path));
-	mem_free(path);
+	OK(os_env_set(why, "JITWARM_STATE", keep(os_join(folder, "state"))));
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		files_put_text(folder, others[i], "somebody's");
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)

@@ -112,14 +112,12 @@ static int remove_state(void **state)
 
 static size_t in_work(void)
 {
-	char *work = os_join(state_dir, "runs");
 	struct os_names names = {0};
 	size_t count;
 
-	OK(os_list(why, work, &names));
+	OK(os_list(why, keep(os_join(state_dir, "runs")), &names));
 	count = names.count;
 	os_names_free(&names);
-	mem_free(work);
 	return count;
 }
 
@@ -222,8 +220,8 @@ TEST(age_decides_where_locks_do_not)
 	struct run_folder own;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = mem_printf("%s/runs/%s", state_dir, cases[i].name);
-		char *lock = mem_printf("%s.lock", path);
+		char *path = keep(mem_printf("%s/runs/%s", state_dir, cases[i].name));
+		char *lock = keep(mem_printf("%s.lock", path));
 
 		OK(os_make_parent(why, path, 0700));
 		OK(os_write_atomic(why, lock, "", 0));
@@ -239,15 +237,13 @@ TEST(age_decides_where_locks_do_not)
 			(cases[i].folder && os_exists(path) != cases[i].stays))
 			fail_msg("case %zu", i);
 		OK(os_remove_tree(why, path) || os_remove(NULL, lock));
-		mem_free(lock);
-		mem_free(path);
 	}
 }
 
 /* A driver may fail to lock on a network. */
 TEST(elsewhere_where_the_state_folder_does_not_serve)
 {
-	char *shared = os_join(state_dir, "shared");
+	char *shared = keep(os_join(state_dir, "shared"));
 	struct run_folder folder;
 
 	OK(os_make_dirs(why, shared, 0700) || chmod(shared, 0777));
@@ -259,7 +255,6 @@ TEST(elsewhere_where_the_state_folder_does_not_serve)
 		run_folder_remove(&folder);
 	}
 	assert_int_equal(in_work(), 0);
-	mem_free(shared);
 }
 
 TEST(an_old_folder_without_lock_is_removed)
@@ -324,27 +319,25 @@ TEST(what_is_no_run_stays)
 	struct run_folder own;
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		char *path = mem_printf("%s/runs/%s", state_dir, others[i]);
+		char *path = keep(mem_printf("%s/runs/%s", state_dir, others[i]));
 
 		OK(i % 2 ? os_make_parent(why, path, 0700) || os_write_atomic(why, path, "x", 1)
 				 : os_make_dirs(why, path, 0700));
 		assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
-		mem_free(path);
 	}
 	OK(run_folder_make(why, state_dir, &own));
 	run_folder_remove(&own);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		char *path = mem_printf("%s/runs/%s", state_dir, others[i]);
+		char *path = keep(mem_printf("%s/runs/%s", state_dir, others[i]));
 
 		assert_true(os_exists(path));
 		OK(os_remove_tree(why, path));
-		mem_free(path);
 	}
 }
 
 TEST(without_a_state_directory_a_temporary_one_serves)
 {
-	char *file = os_join(state_dir, "file"), *below = os_join(file, "state");
+	char *file = keep(os_join(state_dir, "file")), *below = keep(os_join(file, "state"));
 	struct run_folder folder;
 
 	OK(os_write_atomic(why, file, "", 0));
@@ -354,8 +347,6 @@ TEST(without_a_state_directory_a_temporary_one_serves)
 	OK(run_folder_make(why, NULL, &folder));
 	assert_true(os_exists(folder.path));
 	run_folder_remove(&folder);
-	mem_free(below);
-	mem_free(file);
 }
 
 /* In a folder such as /tmp, a symlink of another account can lead into its own file system, which
@@ -364,14 +355,13 @@ TEST(sweeps_look_at_names_first_and_follow_no_symlink)
 {
 	static const char *const names[] = {"of-another", "jitwarm-run-1-a", "run-1", "runs/1-1",
 										"runs/2-2.lock"};
-	char *before = os_env("TMPDIR"), *path;
+	char *before = keep(os_env("TMPDIR")), *path;
 
 	OK(os_env_set(why, "TMPDIR", state_dir));
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		path = os_join(state_dir, names[i]);
+		path = keep(os_join(state_dir, names[i]));
 		OK(os_make_parent(why, path, 0700));
 		assert_int_equal(symlink("/", path), 0);
-		mem_free(path);
 	}
 	by_foreign_name = through_links = 0;
 	run_folder_sweep(state_dir);
@@ -381,20 +371,19 @@ TEST(sweeps_look_at_names_first_and_follow_no_symlink)
 	assert_int_equal(by_foreign_name, 0);
 	assert_int_equal(through_links, 0);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		path = os_join(state_dir, names[i]);
+		path = keep(os_join(state_dir, names[i]));
 		OK(os_remove(why, path));
-		mem_free(path);
 	}
 	OK(os_env_set(why, "TMPDIR", before));
-	mem_free(before);
 }
 
 TEST(temporary_ones_of_killed_runs_go_too)
 {
 	struct timespec ago[2] = {{.tv_sec = time(NULL) - 300}, {.tv_sec = time(NULL) - 300}};
 	char path[512];
-	char *before = os_env("TMPDIR"), *kept = state_dir;
-	char *young = os_join(kept, "jitwarm-run-999999999-x"), *lock = os_join(young, "lock");
+	char *before = keep(os_env("TMPDIR")), *kept = state_dir;
+	char *young = keep(os_join(kept, "jitwarm-run-999999999-x")),
+		 *lock = keep(os_join(young, "lock"));
 	struct run_folder folder, second;
 	pid_t pid;
 
@@ -410,8 +399,6 @@ TEST(temporary_ones_of_killed_runs_go_too)
 	assert_int_equal(utimensat(AT_FDCWD, young, ago, 0), 0);
 	run_folder_sweep(NULL);
 	assert_false(os_exists(young));
-	mem_free(lock);
-	mem_free(young);
 	state_dir = NULL;
 	pid = start_run(path, sizeof path);
 	state_dir = kept;
@@ -425,14 +412,14 @@ TEST(temporary_ones_of_killed_runs_go_too)
 	assert_false(os_exists(path));
 	run_folder_remove(&folder);
 	OK(os_env_set(why, "TMPDIR", before));
-	mem_free(before);
 }
 
 /* An empty folder that stays is named, and a file that may be another program's key stays. */
 TEST(what_the_removal_cannot_do_is_said)
 {
-	char *state_of = os_join(state_dir, "removed");
-	char *key = os_join(state_of, "keys/x.key"), *drivers = os_join(state_of, "drivers");
+	char *state_of = keep(os_join(state_dir, "removed"));
+	char *key = keep(os_join(state_of, "keys/x.key")),
+		 *drivers = keep(os_join(state_of, "drivers"));
 	struct jw_state_removal removal = {.with_keys = true};
 
 	OK(os_make_dirs(why, drivers, 0700) || os_make_parent(NULL, key, 0700));
@@ -444,9 +431,6 @@ TEST(what_the_removal_cannot_do_is_said)
 	OK(jw_state_remove(why, &removal));
 	assert_null(removal.path);
 	assert_int_equal(unlink(key), 0);
-	mem_free(drivers);
-	mem_free(key);
-	mem_free(state_of);
 }
 
 RUN_TESTS(make_state, remove_state)

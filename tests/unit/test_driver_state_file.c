@@ -47,13 +47,12 @@ TEST_WITH(a_member_replaces_itself_alone, make_folder, remove_folder)
 
 TEST_WITH(nothing_is_made_to_remove_something, make_folder, remove_folder)
 {
-	char *absent = os_join(folder, "absent");
+	char *absent = keep(os_join(folder, "absent"));
 
 	OK(state_write(why, absent, STATE_DEVICES, NULL));
 	assert_false(os_exists(absent));
 	OK(state_write(why, NULL, STATE_DEVICES, object_with(1)));
 	assert_null(state_read(NULL, STATE_DEVICES));
-	mem_free(absent);
 }
 
 TEST_WITH(a_file_of_any_bytes_counts_as_empty, make_folder, remove_folder)

@@ -23,8 +23,9 @@ TEST(what_ptxas_needs_of_memory_is_in_the_answer)
 	struct protocol_answer answer = {0};
 	struct buf image = {.data = (uint8_t *)ptx, .size = sizeof ptx};
 	struct task task = {0};
-	char *path = os_join(folder, "ptxas");
-	char *text = mem_printf("{\"program\": \"%s\", \"stamp\": \"x\", \"targets\": [86]}", path);
+	char *path = keep(os_join(folder, "ptxas"));
+	char *text =
+		keep(mem_printf("{\"program\": \"%s\", \"stamp\": \"x\", \"targets\": [86]}", path));
 	cJSON *document = json_parse(why, text, strlen(text));
 
 	OK(os_write_atomic(why, path, program, strlen(program)));
@@ -37,8 +38,6 @@ TEST(what_ptxas_needs_of_memory_is_in_the_answer)
 	assert_true(answer.peak_bytes > 200000000);
 	task.close(task.state);
 	cJSON_Delete(document);
-	mem_free(text);
-	mem_free(path);
 }
 
 /* Otherwise a program that is its own worker would start itself endlessly. */

@@ -8,17 +8,16 @@ enum { HANGS_AFTER_S = 60 };
 
 static void make_above(const char *path)
 {
-	char *above = os_dir_name(path);
+	char *above = keep(os_dir_name(path));
 
 	OK(os_make_dirs(why, above, 0700));
-	mem_free(above);
 }
 
 static void put_program(const struct named_file *file, unsigned number)
 {
 	struct buf data = make_buf(), elf = make_buf();
 	struct make_section section = {.name = ".nv_fatbin"};
-	char *path = tree_path(file->name);
+	char *path = keep(tree_path(file->name));
 
 	small_put(&data, number, 70, "");
 	section.data = data.data;
@@ -26,38 +25,34 @@ static void put_program(const struct named_file *file, unsigned number)
 	make_elf(&elf, MAKE_ELF_X86_64, &section, 1);
 	files_put(tree, file->name, elf.data, elf.size);
 	assert_int_equal(chmod(path, 0755), 0);
-	mem_free(path);
 	buf_free(&data);
 	buf_free(&elf);
 }
 
 static void put_plain_elf(const struct named_file *file, unsigned number)
 {
-	char *path = tree_path(file->name);
+	char *path = keep(tree_path(file->name));
 
 	put_program(file, number);
 	assert_int_equal(chmod(path, 0644), 0);
-	mem_free(path);
 }
 
 static void put_script(const struct named_file *file, unsigned number)
 {
-	char *path = tree_path(file->name);
+	char *path = keep(tree_path(file->name));
 
 	(void)number;
 	files_put_text(tree, file->name, "#!/bin/sh\n");
 	assert_int_equal(chmod(path, 0755), 0);
-	mem_free(path);
 }
 
 static void put_link(const struct named_file *file, unsigned number)
 {
-	char *path = tree_path(file->name);
+	char *path = keep(tree_path(file->name));
 
 	(void)number;
 	make_above(path);
 	assert_int_equal(symlink(file->target, path), 0);
-	mem_free(path);
 }
 
 /* Makes a symlink to a file outside of the tree, with a module. */
@@ -71,41 +66,36 @@ static void put_link_outside(const struct named_file *file, unsigned number)
 
 static void put_link_to_folder(const struct named_file *file, unsigned number)
 {
-	char *inner = mem_printf("%s/k.ptx", file->target);
+	char *inner = keep(mem_printf("%s/k.ptx", file->target));
 	const struct named_file outside = {.name = inner},
 							link = {.name = "aside", .target = file->target};
 
 	put_module(&outside, number);
 	put_link(&link, number);
-	mem_free(inner);
 }
 
 static void put_hard_link(const struct named_file *file, unsigned number)
 {
-	char *path = tree_path(file->name), *target = tree_path(file->target);
+	char *path = keep(tree_path(file->name)), *target = keep(tree_path(file->target));
 
 	(void)number;
 	assert_int_equal(link(target, path), 0);
-	mem_free(target);
-	mem_free(path);
 }
 
 static void put_fifo(const struct named_file *file, unsigned number)
 {
-	char *path = tree_path(file->name);
+	char *path = keep(tree_path(file->name));
 
 	(void)number;
 	assert_int_equal(mkfifo(path, 0755), 0);
-	mem_free(path);
 }
 
 static void put_folder(const struct named_file *file, unsigned number)
 {
-	char *path = tree_path(file->name);
+	char *path = keep(tree_path(file->name));
 
 	(void)number;
 	OK(os_make_dirs(why, path, 0700));
-	mem_free(path);
 }
 
 /* Symlinks add no files: each symlink sorts after its target. */

@@ -235,7 +235,7 @@ CASE(what_cannot_be_looked_at_is_said)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const bool conda = strstr(cases[i].part, "json") || strstr(cases[i].part, "conda");
-		char *looped = at(cases[i].looped ? cases[i].looped : "none");
+		char *looped = keep(at(cases[i].looped ? cases[i].looped : "none"));
 		struct jw_found *found = NULL;
 
 		make_environment();
@@ -259,7 +259,6 @@ CASE(what_cannot_be_looked_at_is_said)
 		}
 		unlisted = NULL;
 		jw_result_free(found);
-		mem_free(looped);
 		OK(os_remove_tree(why, root));
 		OK(os_make_dirs(why, root, 0700));
 	}
@@ -269,7 +268,7 @@ CASE(what_cannot_be_looked_at_is_said)
 CASE(what_is_not_searched_is_said)
 {
 	const uid_t own = geteuid();
-	char *path = at("d"), *closed = at("d/closed"), *secret = at("d/a");
+	char *path = keep(at("d")), *closed = keep(at("d/closed")), *secret = keep(at("d/a"));
 	struct jw_found *found;
 
 	put("d/a.so", "x");
@@ -288,9 +287,6 @@ CASE(what_is_not_searched_is_said)
 	jw_result_free(found);
 	assert_int_equal(chmod(closed, 0700), 0);
 	find_fails("/proc/self", JW_ERR_UNSUPPORTED, "a pseudo file system");
-	mem_free(secret);
-	mem_free(closed);
-	mem_free(path);
 }
 
 static int take_any(struct jw_error *err, void *context, const char *name,
@@ -305,19 +301,18 @@ static int take_any(struct jw_error *err, void *context, const char *name,
 
 CASE(a_folder_that_breaks_off_is_said)
 {
-	char *path = at("d");
+	char *path = keep(at("d"));
 
 	put("d/a", "x");
 	unlisted = "/d";
 	lists = 1;
 	GIVES(JW_ERR_IO, os_each(why, path, take_any, NULL));
 	unlisted = NULL;
-	mem_free(path);
 }
 
 CASE(a_folder_is_read_once_however_many_links_lead_to_it)
 {
-	char *path = at("d");
+	char *path = keep(at("d"));
 	struct jw_found *found;
 
 	put("d/e/a.so", "x");
@@ -330,7 +325,6 @@ CASE(a_folder_is_read_once_however_many_links_lead_to_it)
 	assert_int_equal(found->file_count, 1);
 	assert_int_equal(found->trouble_count, 0);
 	jw_result_free(found);
-	mem_free(path);
 }
 
 static bool at_once(void *context)
@@ -342,7 +336,7 @@ static bool at_once(void *context)
 /* folders without files, and a package that has only files */
 CASE(search_is_cancelled_whatever_it_comes_to)
 {
-	char *folders = at("d"), *below = at("d/e/f");
+	char *folders = keep(at("d")), *below = keep(at("d/e/f"));
 	const char *const names[] = {folders, "frame"};
 
 	make_environment();
@@ -354,8 +348,6 @@ CASE(search_is_cancelled_whatever_it_comes_to)
 
 		GIVES(JW_ERR_INTERRUPTED, jw_find(why, &options, &found));
 	}
-	mem_free(below);
-	mem_free(folders);
 }
 
 /* An environment can be made the active one, whichever kind was active before. */
@@ -374,11 +366,10 @@ CASE(an_environment_can_be_made_the_active_one)
 		char *dir = at(cases[i].dir), *active, *rest;
 
 		OK(jw_use_environment(why, dir));
-		active = os_env(cases[i].name);
+		active = keep(os_env(cases[i].name));
 		rest = os_env(cases[i].other);
 		assert_string_equal(active, dir);
 		assert_null(rest);
-		mem_free(active);
 		mem_free(dir);
 	}
 	assert_int_equal(jw_use_environment(NULL, "no/such/environment"), -1);

@@ -34,10 +34,7 @@ static void put_torch(const char *site)
 	};
 
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *relative = os_join(site, files[i][0]);
-
-		put(relative, files[i][1]);
-		mem_free(relative);
+		put(keep(os_join(site, files[i][0])), files[i][1]);
 	}
 }
 
@@ -90,9 +87,7 @@ CASE(python_on_path)
 	put_torch("Python310/Lib/site-packages");
 	put("roaming/Python/Python310/site-packages/mine.pyd", "MZ");
 	put("roaming/Python/Python39/site-packages/other.pyd", "MZ");
-	char *path = mem_printf("%s/store;%s/Python310", root, root);
-	OK(os_env_set(why, "PATH", path));
-	mem_free(path);
+	OK(os_env_set(why, "PATH", keep(mem_printf("%s/store;%s/Python310", root, root))));
 	found = find_one(NULL);
 	assert_true(has_file(found, "/torch/_C.pyd", "torch"));
 	assert_true(has_file(found, "/mine.pyd", NULL));

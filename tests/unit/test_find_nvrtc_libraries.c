@@ -21,17 +21,14 @@ static void put(const char *name)
 
 static void forget(const char *name)
 {
-	char *path = os_join(folder, name);
-
-	OK(os_remove(why, path));
-	mem_free(path);
+	OK(os_remove(why, keep(os_join(folder, name))));
 }
 
 /* Checks that the folder `in` yields `wanted`; if `wanted` is NULL, that nothing is found, for the
  * reason `error`. */
 static void check_found(const char *in, const char *wanted, const char *error)
 {
-	char *where = os_join(folder, in), *found = NULL;
+	char *where = keep(os_join(folder, in)), *found = NULL;
 	char *right = wanted ? os_join(folder, wanted) : NULL;
 
 	if (wanted) {
@@ -44,7 +41,6 @@ static void check_found(const char *in, const char *wanted, const char *error)
 	}
 	mem_free(found);
 	mem_free(right);
-	mem_free(where);
 }
 
 TEST(every_layout_has_its_folder)
@@ -98,7 +94,7 @@ TEST(the_newest_is_taken)
 TEST(a_toolkit_is_named_by_the_environment)
 {
 	static const char *const names[] = {"CUDA_HOME", "CUDA_PATH"};
-	char *found = NULL, *empty = os_join(folder, "nothing");
+	char *found = NULL, *empty = keep(os_join(folder, "nothing"));
 
 	put("kit/lib64/libnvrtc.so.12");
 	OK(os_make_dirs(why, empty, 0700));
@@ -106,15 +102,14 @@ TEST(a_toolkit_is_named_by_the_environment)
 	OK(os_env_set(why, "VIRTUAL_ENV", empty));
 	OK(os_env_set(why, "CONDA_PREFIX", NULL));
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *kit = os_join(folder, "kit"), *right = os_join(kit, "lib64/libnvrtc.so.12");
+		char *kit = keep(os_join(folder, "kit")),
+			 *right = keep(os_join(kit, "lib64/libnvrtc.so.12"));
 
 		OK(os_env_set(why, names[!i], NULL));
 		OK(os_env_set(why, names[i], kit));
 		OK(jw_find_nvrtc(why, NULL, &found));
 		assert_string_equal(found, right);
 		mem_free(found);
-		mem_free(right);
-		mem_free(kit);
 		/* A relative path would mean another one in each folder. */
 		found = NULL;
 		OK(os_env_set(why, names[i], "kit"));
@@ -123,18 +118,17 @@ TEST(a_toolkit_is_named_by_the_environment)
 		mem_free(found);
 		OK(os_env_set(why, names[i], NULL));
 	}
-	mem_free(empty);
 }
 
 /* Each folder above is asked for what environments have, so a path of thousands has a limit. */
 TEST(a_file_is_in_an_environment_at_most_63_folders_deep)
 {
 	enum { DEEPEST = 63 };
-	char *site = os_join(folder, "site-packages"), *place = mem_string(site), *high = NULL;
+	char *site = keep(os_join(folder, "site-packages")), *place = mem_string(site), *high = NULL;
 
 	put("site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
 	for (int depth = 0; depth <= DEEPEST + 1; depth++) {
-		char *file = os_join(place, "lib.so"), *below = os_join(place, "d");
+		char *file = keep(os_join(place, "lib.so")), *below = os_join(place, "d");
 		void *owner = arena_open(0);
 		const char *found;
 
@@ -143,17 +137,14 @@ TEST(a_file_is_in_an_environment_at_most_63_folders_deep)
 		if ((found != NULL) != (depth <= DEEPEST))
 			fail_msg("%d folders deep: %s", depth, found ? found : "nothing is found");
 		jw_result_free(owner);
-		mem_free(file);
 		if (depth == DEEPEST / 2)
-			high = mem_string(place);
+			high = keep(mem_string(place));
 		mem_free(place);
 		place = below;
 	}
 	/* jitwarm removes no deeper tree at once. */
 	OK(os_remove_tree(why, high));
-	mem_free(high);
 	mem_free(place);
-	mem_free(site);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -22,7 +22,7 @@ static char *real_folder(void)
 /* Checks the row of site/NAME in that RECORD, or "none". */
 static void check_row(const char *record, const char *name, const char *wanted)
 {
-	char *real = real_folder(), *library = mem_printf("%s/site/%s", real, name);
+	char *real = keep(real_folder()), *library = keep(mem_printf("%s/site/%s", real, name));
 	struct package_row row;
 
 	files_put_text(folder, "site/pkg-1.0.dist-info/RECORD", record);
@@ -31,8 +31,6 @@ static void check_row(const char *record, const char *name, const char *wanted)
 	if (row.row)
 		assert_true(text_ends(row.record, "RECORD") && text_ends(row.folder, ".dist-info"));
 	package_row_free(&row);
-	mem_free(library);
-	mem_free(real);
 }
 
 TEST(rows_are_found)
@@ -53,28 +51,24 @@ struct lookup {
 
 TEST(a_row_gets_another_hash)
 {
-	char *row = package_row_with("\"a,b\",sha256=abc,5,more", other_hash, 5000000000);
-	char *wanted = mem_printf("\"a,b\",%s", other_row);
+	char *row = keep(package_row_with("\"a,b\",sha256=abc,5,more", other_hash, 5000000000));
 
-	assert_string_equal(row, wanted);
+	assert_string_equal(row, keep(mem_printf("\"a,b\",%s", other_row)));
 	assert_true(package_row_is(row, other_hash));
 	assert_false(
 		package_row_is("x.so,sha256=AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB,5", other_hash));
 	assert_false(package_row_is("x.so,md5=AQID,5", other_hash));
 	assert_false(package_row_is("x.so,,", other_hash));
 	assert_false(package_row_is("x.so", other_hash));
-	mem_free(row);
-	mem_free(wanted);
 }
 
 static void check_copy(const char *package, const char *name, const char *wanted)
 {
-	char *path = mem_printf("%s/site/%s", folder, name);
+	char *path = keep(mem_printf("%s/site/%s", folder, name));
 	const struct jw_found_file file = {.path = path, .package = package};
 
 	assert_int_equal(library_allows_copy(why, &file, false), *wanted ? -1 : 0);
 	assert_non_null(strstr(why->message, wanted));
-	mem_free(path);
 }
 
 TEST(nvidias_are_recognised)

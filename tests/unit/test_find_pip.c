@@ -96,13 +96,12 @@ TEST(only_names_are_asked_for)
 										 "x\ty"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *asked = pip_requirement(names[i][0]);
+		char *asked = keep(pip_requirement(names[i][0]));
 
 		assert_string_equal(asked ? asked : "none", names[i][1]);
-		mem_free(asked);
 	}
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		char *asked = pip_requirement(others[i]);
+		char *asked = keep(pip_requirement(others[i]));
 
 		if (asked)
 			fail_msg("“%s” is none", others[i]);
@@ -332,7 +331,7 @@ TEST(a_changed_answer_ends_in_one_line)
 	uint32_t seed = 1;
 
 	for (size_t i = 0; i < LINES * CHANGES; i++) {
-		char *line = mem_string(lines[i % LINES]);
+		char *line = keep(mem_string(lines[i % LINES]));
 		const size_t size = strlen(line);
 
 		for (size_t k = 0; k < 1 + i % 3; k++) {
@@ -345,7 +344,6 @@ TEST(a_changed_answer_ends_in_one_line)
 		for (size_t k = 0; k < answer.listing.count; k++)
 			for (size_t m = 0; m < answer.listing.items[k].required_count; m++)
 				assert_null(strchr(answer.listing.items[k].required[m], '\n'));
-		mem_free(line);
 	}
 	pip_answer_free(&answer);
 }

@@ -77,7 +77,7 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 		{NULL, NOBODY, 0, true},      {NULL, NOBODY, NOBODY, true},
 		{NULL, NOBODY, OTHER, false}, {"nobody", NOBODY, OTHER, false},
 	};
-	char *venv = at(".venv"), *before = NULL;
+	char *venv = keep(at(".venv")), *before = NULL;
 
 	if (geteuid() != 0)
 		skip();
@@ -101,13 +101,12 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 	OK(os_env_set(why, "SUDO_USER", NULL) || chdir(before));
 	assert_int_equal(chown(venv, 0, (gid_t)-1), 0);
 	mem_free(before);
-	mem_free(venv);
 }
 
 /* The link's maker could change its target after the check. */
 CASE(a_projects_environment_is_what_its_link_leads_to)
 {
-	char *link = at("project/.venv"), *before = NULL, *folder = NULL;
+	char *link = keep(at("project/.venv")), *before = NULL, *folder = NULL;
 	struct jw_found *found = NULL;
 
 	put("elsewhere/pyvenv.cfg", "home = /nowhere\n");
@@ -115,7 +114,7 @@ CASE(a_projects_environment_is_what_its_link_leads_to)
 	put("project/file", "x");
 	assert_int_equal(symlink("../elsewhere", link), 0);
 	OK(os_real_path(why, ".", &before));
-	folder = os_dir_name(link);
+	folder = keep(os_dir_name(link));
 	assert_int_equal(chdir(folder), 0);
 	OK(jw_find(why, &(struct jw_find_options){0}, &found));
 	assert_non_null(strstr(found->environment, "/elsewhere"));
@@ -123,9 +122,7 @@ CASE(a_projects_environment_is_what_its_link_leads_to)
 	assert_non_null(strstr(found->files[0].path, "/elsewhere/"));
 	jw_result_free(found);
 	assert_int_equal(chdir(before), 0);
-	mem_free(folder);
 	mem_free(before);
-	mem_free(link);
 }
 
 /* Microsoft's Store has an empty file in Python's place. */
@@ -138,10 +135,9 @@ CASE(what_cannot_be_started_is_passed_over)
 	for (int i = 0; i < 2; i++) {
 		put_program("stubs/python3", contents[i]);
 		if (i) {
-			char *stub = at("stubs/python3");
+			char *stub = keep(at("stubs/python3"));
 
 			assert_int_equal(chmod(stub, 0644), 0);
-			mem_free(stub);
 		}
 		find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 	}
@@ -167,9 +163,9 @@ CASE(python_of_a_virtual_environment_is_noticed)
 CASE(virtual_environment_may_share_its_base)
 {
 	struct jw_found *found;
-	char *base = at("opt/bin"), *text;
+	char *base = keep(at("opt/bin")), *text;
 
-	text = mem_printf("home = %s\ninclude-system-site-packages = True\n", base);
+	text = keep(mem_printf("home = %s\ninclude-system-site-packages = True\n", base));
 	put("v/pyvenv.cfg", text);
 	put("v/lib/python3.9/site-packages/x-2.dist-info/METADATA", "Name: x\nVersion: 2\n");
 	put("v/lib/python3.9/site-packages/x-2.dist-info/RECORD", "x/new.so,,\n");
@@ -189,32 +185,27 @@ CASE(virtual_environment_may_share_its_base)
 	expect_file(found, "opt/lib/python3.9/site-packages/y.so", NULL, NULL);
 	expect_file(found, "home/.local/lib/python3.9/site-packages/u.so", NULL, NULL);
 	jw_result_free(found);
-	mem_free(text);
-	mem_free(base);
 }
 
 /* Puts a script in Python's place, which prints a line, and leaves a file in its current folder. */
 static void put_script(const char *relative, const char *line)
 {
-	char *ran = at("ran"),
-		 *text = mem_printf("#!/bin/sh\npwd >'%s'\n[ \"$1 $2 $3\" = "
-							"\"-I -c print(__import__('sys').executable)\" ] && %s\n",
-							ran, line);
+	char *ran = keep(at("ran")),
+		 *text = keep(mem_printf("#!/bin/sh\npwd >'%s'\n[ \"$1 $2 $3\" = "
+								 "\"-I -c print(__import__('sys').executable)\" ] && %s\n",
+								 ran, line));
 
 	put_program(relative, text);
-	mem_free(text);
-	mem_free(ran);
 }
 
 /* Returns the folder in which the script has run; "": it has not. */
 static const char *ran_in(void)
 {
 	static char folder[4096];
-	char *ran = at("ran");
+	char *ran = keep(at("ran"));
 	const size_t size = os_exists(ran) ? os_read_head(ran, folder, sizeof folder - 1) : 0;
 
 	folder[size ? size - 1 : 0] = '\0';
-	mem_free(ran);
 	return folder;
 }
 
@@ -255,9 +246,10 @@ static int refuse(struct jw_error *err, const char *path, bool for_all)
 /* pyenv's python3 is a script that selects a version at each start. */
 TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 {
-	char *python = at("versions/3.11.7/bin/python3"), *line = mem_printf("echo '%s'", python),
-		 *failing = mem_printf("%s && exit 1", line), *before = NULL, *go = at("go"),
-		 *waiting = mem_printf("until [ -e '%s' ]; do :; done && %s", go, line);
+	char *python = keep(at("versions/3.11.7/bin/python3")),
+		 *line = keep(mem_printf("echo '%s'", python)),
+		 *failing = keep(mem_printf("%s && exit 1", line)), *before = NULL, *go = keep(at("go")),
+		 *waiting = keep(mem_printf("until [ -e '%s' ]; do :; done && %s", go, line));
 	struct jw_found *found;
 
 	put_program("versions/3.11.7/bin/python3", "\x7f"
@@ -294,11 +286,6 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 	GIVES(JW_ERR_INTERRUPTED,
 		  jw_find(why, &(struct jw_find_options){.cancel = {.is_cancelled = always}}, &found));
 	mem_free(before);
-	mem_free(waiting);
-	mem_free(go);
-	mem_free(failing);
-	mem_free(line);
-	mem_free(python);
 }
 
 static int refuse_here(struct jw_error *err, const char *path, bool for_all)
@@ -310,7 +297,7 @@ static int refuse_here(struct jw_error *err, const char *path, bool for_all)
 CASE(a_script_is_asked_elsewhere)
 {
 	struct jw_found *found;
-	char *python = at("bin/python"), *line = mem_printf("echo '%s'", python);
+	char *python = keep(at("bin/python")), *line = keep(mem_printf("echo '%s'", python));
 
 	put_program("bin/python", "\x7f"
 							  "ELF");
@@ -323,8 +310,6 @@ CASE(a_script_is_asked_elsewhere)
 	assert_int_equal(found->file_count, 1);
 	jw_result_free(found);
 	assert_string_equal(ran_in(), "/");
-	mem_free(line);
-	mem_free(python);
 }
 
 /* The folder is on another file system, if it is examined by its name. */

@@ -17,31 +17,25 @@ static void put_environment(void)
 /* Puts a file below package number `number`. */
 static void put_described(size_t number, const char *name, const char *content)
 {
-	char *file = mem_printf(SITE "p%zu-1.dist-info/%s", number, name);
-
-	put(file, content);
-	mem_free(file);
+	put(keep(mem_printf(SITE "p%zu-1.dist-info/%s", number, name)), content);
 }
 
 static void link_packages(size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		char *link = mem_printf(SITE "p%zu-1.dist-info", i);
+		char *link = keep(mem_printf(SITE "p%zu-1.dist-info", i));
 
 		link_to(link, "../../../store");
-		mem_free(link);
 	}
 }
 
 /* A row, and a hole that is no row: read quickly, and free of cost for who made it. */
 static void put_large_record(size_t number)
 {
-	char *file = mem_printf(SITE "p%zu-1.dist-info/RECORD", number), *path = at(file);
+	char *file = keep(mem_printf(SITE "p%zu-1.dist-info/RECORD", number)), *path = keep(at(file));
 
 	put(file, "p/none.so,");
 	assert_int_equal(truncate(path, 63 << 20), 0);
-	mem_free(path);
-	mem_free(file);
 }
 
 static size_t notes_with(const struct jw_found *found, const char *part)

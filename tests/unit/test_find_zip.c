@@ -7,10 +7,9 @@
 static void check_version(const char *old, const char *wanted)
 {
 	static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 90, .suffix = 'a'}};
-	char *version = wheel_edit_version(NULL, old, gpus, 2);
+	char *version = keep(wheel_edit_version(NULL, old, gpus, 2));
 
 	assert_string_equal(version ? version : "none", wanted);
-	mem_free(version);
 }
 
 TEST(versions_get_a_label)
@@ -34,10 +33,9 @@ TEST(versions_get_a_label)
 
 static void check_file_name(const char *name, const char *wanted)
 {
-	char *got = wheel_edit_file_name(NULL, name, "1.0-1", "1.0-1+jitwarm.sm86");
+	char *got = keep(wheel_edit_file_name(NULL, name, "1.0-1", "1.0-1+jitwarm.sm86"));
 
 	assert_string_equal(got ? got : "none", wanted);
-	mem_free(got);
 }
 
 TEST(file_names_get_the_version)

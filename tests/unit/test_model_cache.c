@@ -252,10 +252,7 @@ static void do_act(void)
 			(trial.act == DELETES_OWN && n == FIRST_OWN))
 			removed |= (unsigned)!unlink(entry_path(n)) << n;
 	for (unsigned i = 0; trial.act == EMPTIES && i < 16; i++) {
-		char *level = mem_printf("%s/%x", dir, i);
-
-		(void)os_remove_tree(NULL, level);
-		mem_free(level);
+		(void)os_remove_tree(NULL, keep(mem_printf("%s/%x", dir, i)));
 	}
 	if ((trial.act != ADDS && trial.act != ADDS_LATE && trial.act != EVICTS &&
 		 trial.act != WIPES) ||

@@ -60,7 +60,7 @@ TEST(a_moment_is_waited_for_and_no_longer)
 	HANDLE held, thread;
 
 	OK(os_make_temp_dir(why, "jitwarm-busy", &folder));
-	path = os_join(folder, "index");
+	path = keep(os_join(folder, "index"));
 	OK(os_write_atomic(why, path, "x", 1));
 
 	held = hold(path);
@@ -75,7 +75,6 @@ TEST(a_moment_is_waited_for_and_no_longer)
 	(void)CloseHandle(thread);
 	os_file_close(file);
 	OK(os_remove_tree(why, folder));
-	mem_free(path);
 	mem_free(folder);
 #endif
 }
@@ -89,8 +88,8 @@ TEST(a_file_is_renamed_over_one_that_is_open_for_a_moment)
 	char *folder, *from, *to;
 
 	OK(os_make_temp_dir(why, "jitwarm-busy", &folder));
-	from = os_join(folder, "from");
-	to = os_join(folder, "to");
+	from = keep(os_join(folder, "from"));
+	to = keep(os_join(folder, "to"));
 	OK(os_write_atomic(why, from, "new", 3));
 	OK(os_write_atomic(why, to, "old", 3));
 	held_until_awaited = hold(to);
@@ -101,8 +100,6 @@ TEST(a_file_is_renamed_over_one_that_is_open_for_a_moment)
 	assert_memory_equal(bytes.data, "new", 3);
 	buf_free(&bytes);
 	OK(os_remove_tree(why, folder));
-	mem_free(from);
-	mem_free(to);
 	mem_free(folder);
 #endif
 }
@@ -118,7 +115,7 @@ TEST(a_message_has_no_control_characters_of_a_name)
 	char *folder, *path;
 
 	OK(os_make_temp_dir(why, "jitwarm-busy", &folder));
-	path = os_join(folder, "lock");
+	path = keep(os_join(folder, "lock"));
 	for (size_t i = 0; i < 2; i++) {
 		struct os_file *lock;
 		int ready[2], status;
@@ -143,7 +140,6 @@ TEST(a_message_has_no_control_characters_of_a_name)
 		(void)close(ready[1]);
 	}
 	OK(os_remove_tree(why, folder));
-	mem_free(path);
 	mem_free(folder);
 #endif
 }

@@ -63,11 +63,10 @@ TEST(the_cut_file_is_named)
 {
 	int status;
 
-	cut = os_join(folder, "cut");
+	cut = keep(os_join(folder, "cut"));
 	status = status_of(read_cut);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), NAMED);
-	mem_free(cut);
 }
 
 TEST(a_sent_signal_ends_the_process)

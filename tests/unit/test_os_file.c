@@ -18,7 +18,7 @@ static char *inside(const char *name)
 
 TEST(an_atomic_write_is_read_back)
 {
-	char *path = inside("written");
+	char *path = keep(inside("written"));
 	struct buf content = {0};
 	struct os_map map;
 
@@ -31,12 +31,11 @@ TEST(an_atomic_write_is_read_back)
 	assert_memory_equal(map.data, "three", 5);
 	os_map_close(&map);
 	buf_free(&content);
-	mem_free(path);
 }
 
 TEST(a_path_other_than_a_file_is_refused_by_name)
 {
-	char *absent = inside("absent/file");
+	char *absent = keep(inside("absent/file"));
 	const struct {
 		const char *path;
 		enum jw_code code;
@@ -50,7 +49,6 @@ TEST(a_path_other_than_a_file_is_refused_by_name)
 		GIVES(cases[i].code, os_map_open(why, cases[i].path, &map));
 		assert_non_null(strstr(why->message, cases[i].path));
 	}
-	mem_free(absent);
 }
 
 #ifndef _WIN32
@@ -73,19 +71,18 @@ TEST(a_file_of_the_kernel_is_as_long_as_its_content)
 
 TEST(a_file_past_the_limit_is_refused)
 {
-	char *path = inside("long");
+	char *path = keep(inside("long"));
 	struct buf content = {0};
 
 	OK(os_write_atomic(why, path, "0123456789", 10));
 	GIVES(JW_ERR_LIMIT, os_read_file(why, path, 9, &content));
 	OK(os_read_file(why, path, 10, &content));
 	buf_free(&content);
-	mem_free(path);
 }
 
 TEST(directories_are_made_listed_and_removed)
 {
-	char *deep = inside("a/b/c"), *file = inside("a/x"), *top = inside("a");
+	char *deep = keep(inside("a/b/c")), *file = keep(inside("a/x")), *top = keep(inside("a"));
 	struct os_names names;
 
 	OK(os_make_dirs(why, deep, 0700));
@@ -100,33 +97,28 @@ TEST(directories_are_made_listed_and_removed)
 	os_names_free(&names);
 	OK(os_remove_tree(why, top));
 	assert_false(os_exists(top));
-	mem_free(deep);
-	mem_free(file);
-	mem_free(top);
 }
 
 TEST(directories_that_cannot_be_made_are_not_said_to_be_there)
 {
-	char *file = inside("no-folder"), *below = inside("no-folder/a/b"), *too_long;
+	char *file = keep(inside("no-folder")), *below = keep(inside("no-folder/a/b")), *too_long;
 	char name[301];
 
 	memset(name, 'n', sizeof name - 1);
 	name[sizeof name - 1] = 0;
-	too_long = inside(name);
+	too_long = keep(inside(name));
 	OK(os_write_atomic(why, file, "", 0));
 	assert_int_equal(os_make_dirs(NULL, file, 0700), -1);
 	assert_int_equal(os_make_dirs(NULL, below, 0700), -1);
 	assert_int_equal(os_make_dirs(NULL, too_long, 0700), -1);
-	mem_free(file);
-	mem_free(below);
-	mem_free(too_long);
 }
 
 /* tests/cli/cases/accounts.sh has the cases that need other accounts. */
 TEST(write_access_is_checked_without_writing)
 {
-	char *file = inside("plain"), *missing = inside("no/such/folder"), *below = inside("plain/sub");
-	char *near_missing = os_nearest(missing);
+	char *file = keep(inside("plain")), *missing = keep(inside("no/such/folder")),
+		 *below = keep(inside("plain/sub"));
+	char *near_missing = keep(os_nearest(missing));
 
 	assert_string_equal(near_missing, folder);
 	OK(os_write_atomic(why, file, "x", 1));
@@ -139,10 +131,6 @@ TEST(write_access_is_checked_without_writing)
 	GIVES(JW_ERR_UNSUPPORTED, os_may_make(why, below));
 	assert_non_null(strstr(why->message, file));
 	OK(os_remove(why, file));
-	mem_free(near_missing);
-	mem_free(below);
-	mem_free(missing);
-	mem_free(file);
 }
 
 TEST(names_are_taken_apart)
@@ -152,33 +140,27 @@ TEST(names_are_taken_apart)
 	} cases[] = {{"/a/b", "/a", "b"}, {"a", ".", "a"}, {"/a", "/", "a"}, {"a/", "a", ""}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *dir = os_dir_name(cases[i].path);
+		char *dir = keep(os_dir_name(cases[i].path));
 
 		assert_string_equal(dir, cases[i].dir);
 		assert_string_equal(os_base_name(cases[i].path), cases[i].base);
-		mem_free(dir);
 	}
 }
 
 TEST(the_nearest_folder_is_found)
 {
-	char *deep = os_join(folder, "nearest/not/there"), *there = os_join(folder, "nearest"), *found;
+	char *deep = keep(os_join(folder, "nearest/not/there")),
+		 *there = keep(os_join(folder, "nearest")), *found;
 
-	found = os_nearest(deep);
+	found = keep(os_nearest(deep));
 	assert_string_equal(found, folder);
-	mem_free(found);
 	OK(os_make_dirs(why, there, 0700));
-	found = os_nearest(deep);
+	found = keep(os_nearest(deep));
 	assert_string_equal(found, there);
-	mem_free(found);
-	found = os_nearest(there);
+	found = keep(os_nearest(there));
 	assert_string_equal(found, there);
-	mem_free(found);
-	found = os_nearest("nobody-has-this/file");
+	found = keep(os_nearest("nobody-has-this/file"));
 	assert_string_equal(found, ".");
-	mem_free(found);
-	mem_free(there);
-	mem_free(deep);
 }
 
 TEST(simulated_pci_devices_are_parsed)

@@ -19,21 +19,17 @@ static char *in_folder(const char *name)
 
 static void make_with_file(const char *name)
 {
-	char *path = in_folder(name), *file = os_join(path, "file");
+	char *path = keep(in_folder(name)), *file = keep(os_join(path, "file"));
 
 	OK(os_make_dirs(why, path, 0700));
 	OK(os_write_atomic(why, file, "x", 1));
-	mem_free(file);
-	mem_free(path);
 }
 
 static bool has_file(const char *name)
 {
-	char *path = in_folder(name), *file = os_join(path, "file");
+	char *path = keep(in_folder(name)), *file = keep(os_join(path, "file"));
 	bool has = os_exists(file);
 
-	mem_free(file);
-	mem_free(path);
 	return has;
 }
 
@@ -41,8 +37,7 @@ static bool has_file(const char *name)
 static bool make_junction(const char *path, const char *target)
 {
 	uint8_t data[1024] = {0};
-	char *shown = mem_printf("\\??\\%s", target);
-	wchar_t *wide = win32_wide(NULL, shown);
+	wchar_t *wide = keep(win32_wide(NULL, keep(mem_printf("\\??\\%s", target))));
 	const size_t bytes = wcslen(wide) * sizeof *wide;
 	const uint32_t tag = IO_REPARSE_TAG_MOUNT_POINT;
 	HANDLE handle;
@@ -63,14 +58,13 @@ static bool make_junction(const char *path, const char *target)
 	made = DeviceIoControl(handle, FSCTL_SET_REPARSE_POINT, data, (DWORD)(16 + bytes + 4), NULL, 0,
 						   &got, NULL) != 0;
 	(void)CloseHandle(handle);
-	mem_free(wide);
-	mem_free(shown);
 	return made;
 }
 
 TEST(a_junction_goes_alone)
 {
-	char *all = in_folder("all"), *junction = in_folder("all\\junction"), *kept = in_folder("kept");
+	char *all = keep(in_folder("all")), *junction = keep(in_folder("all\\junction")),
+		 *kept = keep(in_folder("kept"));
 
 	make_with_file("kept");
 	if (!make_junction(junction, kept)) {
@@ -80,26 +74,21 @@ TEST(a_junction_goes_alone)
 		OK(os_remove_tree(why, all));
 	}
 	assert_true(has_file("kept"));
-	mem_free(kept);
-	mem_free(junction);
-	mem_free(all);
 }
 #endif
 
 TEST(leftovers_are_swept_by_name_kind_and_age)
 {
-	char *base = os_join(folder, "swept");
+	char *base = keep(os_join(folder, "swept"));
 	static const char *const names[] = {"run-1", "run-2", "run-away"};
 	struct os_names left;
 
 	OK(os_make_dirs(why, base, 0700));
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *path = os_join(base, names[i]), *file = os_join(path, "file");
+		char *path = keep(os_join(base, names[i])), *file = keep(os_join(path, "file"));
 
 		OK(os_make_dirs(why, path, 0700));
 		OK(os_write_atomic(why, file, "x", 1));
-		mem_free(file);
-		mem_free(path);
 	}
 	os_sweep(base, "run-", "#", OS_REGULAR, 0);
 	os_sweep(base, "run-", "#", OS_DIRECTORY, 3600);
@@ -111,7 +100,6 @@ TEST(leftovers_are_swept_by_name_kind_and_age)
 	assert_int_equal(left.count, 1);
 	assert_string_equal(left.items[0], "run-away");
 	os_names_free(&left);
-	mem_free(base);
 }
 
 RUN_TESTS(make_folder, remove_folder)

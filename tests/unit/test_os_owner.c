@@ -9,7 +9,7 @@
 TEST(a_rewritten_file_keeps_its_owner)
 {
 	enum { OTHER = 12345 };
-	char *path = os_join(folder, "file");
+	char *path = keep(os_join(folder, "file"));
 	struct os_stat stat;
 
 	if (geteuid() != 0)
@@ -26,7 +26,6 @@ TEST(a_rewritten_file_keeps_its_owner)
 	OK(os_write_atomic(why, path, "new", 3));
 	OK(os_stat(why, path, &stat));
 	assert_int_equal(stat.owner, 0);
-	mem_free(path);
 }
 
 /* Owner and group differ; or only the group does, which the owner's number does not show. */
@@ -36,7 +35,7 @@ TEST(rights_are_kept_whole)
 		uid_t owner;
 		gid_t group;
 	} cases[] = {{12345, 23456}, {0, 23456}, {12345, 0}};
-	char *path = os_join(folder, "from");
+	char *path = keep(os_join(folder, "from"));
 	struct os_stat stat;
 
 	if (geteuid() != 0)
@@ -50,7 +49,6 @@ TEST(rights_are_kept_whole)
 		assert_int_equal(stat.group, cases[i].group);
 		OK(os_remove(why, path));
 	}
-	mem_free(path);
 }
 
 /* This access list lets account 12345 write. */
@@ -64,7 +62,7 @@ static const unsigned char list[] = {2,   0,   0,   0,   1,   0,    7,    0,   2
 TEST(attributes_are_kept_as_far_as_they_are_the_files)
 {
 	static const char *const names[] = {"user.kept", "system.posix_acl_access", "security.other"};
-	char *place = os_join(folder, "listed"), *path = os_join(place, "one"), value[64];
+	char *place = keep(os_join(folder, "listed")), *path = keep(os_join(place, "one")), value[64];
 	bool possible[3];
 
 	for (int lists = 0; lists < 2; lists++) {
@@ -83,8 +81,6 @@ TEST(attributes_are_kept_as_far_as_they_are_the_files)
 								 i == 1 ? lists : !i);
 		OK(os_remove_tree(why, place));
 	}
-	mem_free(path);
-	mem_free(place);
 }
 
 RUN_TESTS(make_folder, remove_folder)

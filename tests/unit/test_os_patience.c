@@ -93,8 +93,6 @@ TEST(an_answer_that_does_not_end_well_ends_the_program)
 		 "it downloaded more than 0 GiB"},
 	};
 
-	char *long_file = os_join(folder, "long");
-
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct asked asked;
 
@@ -108,8 +106,7 @@ TEST(an_answer_that_does_not_end_well_ends_the_program)
 			assert_int_equal(asked.ended.signal, 9);
 		os_answering_stop(asked.answering);
 	}
-	OK(os_remove(why, long_file));
-	mem_free(long_file);
+	OK(os_remove(why, keep(os_join(folder, "long"))));
 }
 
 TEST(a_server_that_sends_nothing_ends_the_command)
@@ -136,7 +133,7 @@ TEST(a_server_that_sends_nothing_ends_the_command)
 TEST(what_was_received_gives_time)
 {
 	struct asked asked;
-	char *received = os_join(folder, "received");
+	char *received = keep(os_join(folder, "received"));
 
 	start_asked(&asked, "read x; head -c 1000 /dev/zero >received; sleep 1.5; echo end");
 	asked.patience = (struct os_patience){.bytes = UINT64_C(1000) * OS_SLOWEST};
@@ -145,7 +142,6 @@ TEST(what_was_received_gives_time)
 	assert_int_equal(asked.patience.bytes, UINT64_C(1000) * OS_SLOWEST + 1000);
 	os_answering_stop(asked.answering);
 	OK(os_remove(why, received));
-	mem_free(received);
 }
 
 TEST(a_program_that_answers_has_limited_memory)

@@ -47,7 +47,8 @@ static void write_text(const char *path, const char *text)
 
 TEST(a_hangul_name_comes_back_as_it_was_given)
 {
-	char *path = inside("사용자/캐시"), *file = os_join(path, "가나다.bin"), *real = NULL;
+	char *path = keep(inside("사용자/캐시")), *file = keep(os_join(path, "가나다.bin")),
+		 *real = NULL;
 	struct os_names names;
 
 	OK(os_make_dirs(why, path, 0700));
@@ -60,8 +61,6 @@ TEST(a_hangul_name_comes_back_as_it_was_given)
 	assert_true(os_is_absolute(real));
 	os_names_free(&names);
 	mem_free(real);
-	mem_free(file);
-	mem_free(path);
 }
 
 #ifndef _WIN32
@@ -77,7 +76,7 @@ static void expect_real_path(const char *path, const char *end)
 /* Root's paths are walked part by part; those of other accounts are left to the kernel. */
 TEST(a_link_is_resolved_for_every_account)
 {
-	char *file = inside("linked.so.1.2"), *link_ = inside("linked.so");
+	char *file = keep(inside("linked.so.1.2")), *link_ = keep(inside("linked.so"));
 	const uid_t own = geteuid();
 
 	write_text(file, "x");
@@ -89,8 +88,6 @@ TEST(a_link_is_resolved_for_every_account)
 	}
 	expect_real_path(link_, "linked.so.1.2");
 	assert_int_equal(seteuid(own), 0);
-	mem_free(link_);
-	mem_free(file);
 }
 #endif
 
@@ -107,7 +104,7 @@ TEST(a_path_of_more_than_260_characters_works)
 		mem_free(path);
 		path = longer;
 	}
-	file = os_join(path, "file");
+	file = keep(os_join(path, "file"));
 	OK(os_make_dirs(why, path, 0700));
 	write_text(file, "far down");
 	OK(os_stat(why, file, &stat));
@@ -115,14 +112,13 @@ TEST(a_path_of_more_than_260_characters_works)
 	OK(os_map_open(why, file, &map));
 	assert_memory_equal(map.data, "far down", 8);
 	os_map_close(&map);
-	mem_free(file);
 	mem_free(path);
 }
 
 /* Windows before 10, and Wine, do not replace an open file; then it must stay whole. */
 TEST(a_reader_sees_the_old_file_or_the_new_one)
 {
-	char *path = inside("replaced");
+	char *path = keep(inside("replaced"));
 	struct os_file *reader = NULL;
 	struct buf content = {0};
 	char text[4] = {0};
@@ -140,12 +136,11 @@ TEST(a_reader_sees_the_old_file_or_the_new_one)
 	assert_string_equal(buf_text(&content), failed ? "old" : "newer");
 	write_text(path, "newest");
 	buf_free(&content);
-	mem_free(path);
 }
 
 TEST(a_file_is_written_in_place)
 {
-	char *path = inside("in-place");
+	char *path = keep(inside("in-place"));
 	struct os_file *file = NULL;
 	uint64_t size = 0;
 	char text[8] = {0};
@@ -164,14 +159,13 @@ TEST(a_file_is_written_in_place)
 	OK(os_file_read(why, file, 100, text, 1, &got));
 	assert_int_equal(got, 0);
 	os_file_close(file);
-	mem_free(path);
 }
 
 /* fcntl's locks do not exclude the process that holds them; the driver's cache tests that they keep
  * out other processes. */
 TEST(an_exclusive_lock_keeps_another_handle_out)
 {
-	char *path = inside("locked");
+	char *path = keep(inside("locked"));
 	struct os_file *first = NULL, *second = NULL;
 	bool held = false;
 
@@ -187,7 +181,6 @@ TEST(an_exclusive_lock_keeps_another_handle_out)
 	assert_true(held);
 	os_file_close(second);
 	os_file_close(first);
-	mem_free(path);
 }
 
 TEST(roots_are_known)
@@ -213,10 +206,9 @@ TEST(roots_are_known)
 
 		if (cases[i].windows && !os_is_windows)
 			continue;
-		dir = os_dir_name(cases[i].path);
+		dir = keep(os_dir_name(cases[i].path));
 		assert_int_equal(os_root_length(cases[i].path), cases[i].root);
 		assert_string_equal(dir, cases[i].dir);
-		mem_free(dir);
 	}
 }
 
@@ -228,10 +220,9 @@ TEST(the_environment_keeps_set_variables)
 		char *value;
 
 		OK(os_env_set(why, "JITWARM_TEST_VALUE", values[i]));
-		value = os_env("JITWARM_TEST_VALUE");
+		value = keep(os_env("JITWARM_TEST_VALUE"));
 		assert_non_null(value);
 		assert_string_equal(value, values[i]);
-		mem_free(value);
 	}
 	OK(os_env_set(why, "JITWARM_TEST_VALUE", NULL));
 	assert_null(os_env("JITWARM_TEST_VALUE"));
@@ -274,9 +265,8 @@ TEST(the_machine_has_cores_memory_and_room)
 		assert_true(space.free_files + 1024 > kernel.f_ffree &&
 					space.free_files < kernel.f_ffree + 1024);
 #endif
-	absent = os_join(folder, "absent/place");
+	absent = keep(os_join(folder, "absent/place"));
 	assert_int_equal(os_space(NULL, absent, &space), -1);
-	mem_free(absent);
 }
 
 TEST(we_know_our_own_program)
@@ -299,20 +289,17 @@ TEST(a_library_that_is_not_there_is_named)
 
 TEST(removing_a_tree_follows_no_limit_of_names)
 {
-	char *top = inside("tree");
+	char *top = keep(inside("tree"));
 
 	for (int i = 0; i < 40; i++) {
-		char *deep = mem_printf("%s/%d/가", top, i), *file = os_join(deep, "f");
+		char *deep = keep(mem_printf("%s/%d/가", top, i)), *file = keep(os_join(deep, "f"));
 
 		OK(os_make_dirs(why, deep, 0700));
 		write_text(file, "");
-		mem_free(file);
-		mem_free(deep);
 	}
 	OK(os_remove_tree(why, top));
 	assert_false(os_exists(top));
 	OK(os_remove_tree(why, top));
-	mem_free(top);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -21,16 +21,13 @@ static void make_places(void)
 		{"ours", 0755}, {"theirs", 0755}, {"sticky", 01777}, {"open", 0777}, {"group", 0775}};
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		char *place = os_join(folder, places[i].name), *file = os_join(place, "file"),
-			 *own = os_join(place, "own/file");
+		char *place = keep(os_join(folder, places[i].name)), *file = keep(os_join(place, "file")),
+			 *own = keep(os_join(place, "own/file"));
 
 		OK(os_make_dirs(why, place, 0755));
 		OK(os_make_parent(why, own, 0755) || os_write_atomic(why, own, "x", 1));
 		OK(os_write_atomic(why, file, "x", 1));
 		assert_int_equal(chmod(place, places[i].mode), 0);
-		mem_free(own);
-		mem_free(file);
-		mem_free(place);
 	}
 	assert_int_equal(chmod(folder, 0755) || chdir(folder) || chown("theirs", OTHER, OTHER) ||
 						 symlink("ours/file", "to ours") || symlink("theirs/file", "to theirs") ||
@@ -91,7 +88,7 @@ TEST(each_part_of_a_path_counts)
 		skip();
 	make_places();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *whole = os_join(folder, cases[i].path);
+		char *whole = keep(os_join(folder, cases[i].path));
 
 		for (int absolute = 0; absolute < 2; absolute++) {
 			char *part = cases[i].part ? os_join(folder, cases[i].part) : NULL;
@@ -112,7 +109,6 @@ TEST(each_part_of_a_path_counts)
 			mem_free(found.path);
 			mem_free(part);
 		}
-		mem_free(whole);
 	}
 	assert_int_equal(chdir("/"), 0);
 }
@@ -120,7 +116,7 @@ TEST(each_part_of_a_path_counts)
 /* A path of more bytes than the system's limit is refused, not cut off. */
 TEST(a_path_that_is_too_long_is_refused)
 {
-	char *path = mem_array(40000, 1), *end = path;
+	char *path = keep(mem_array(40000, 1)), *end = path;
 
 	for (int i = 0; i < 9000; i++)
 		end += snprintf(end, 5, "/tmp");
@@ -128,7 +124,6 @@ TEST(a_path_that_is_too_long_is_refused)
 	path[5000] = '\0';
 	memcpy(path, "/etc", 4); /* has no tmp */
 	assert_int_equal(os_check_private(NULL, path, NULL), 0);
-	mem_free(path);
 }
 
 static int refuse_all(struct jw_error *err, const char *path, bool for_all)

@@ -29,9 +29,10 @@ TEST(an_index_that_sends_nothing_ends_pip)
 {
 	static const char sleeps[] = "#!/bin/sh\nexec sleep 100\n", version[] = "version = 3.11\n";
 	const struct jw_compiler_fetch_options fetch = {.progress = NULL};
-	char *python = os_join(folder, "bin/python3"), *inside = os_join(folder, "pip");
-	char *sites = os_join(folder, "lib/python3.11/site-packages");
-	char *environment = os_join(folder, "pyvenv.cfg"), *programs = os_join(folder, "bin"), *path;
+	char *python = keep(os_join(folder, "bin/python3")), *inside = keep(os_join(folder, "pip"));
+	char *sites = keep(os_join(folder, "lib/python3.11/site-packages"));
+	char *environment = keep(os_join(folder, "pyvenv.cfg")),
+		 *programs = keep(os_join(folder, "bin")), *path;
 	const struct pip_options options = {
 		.folder = inside, .by_hand = "fetch it by hand", .fetch = &fetch};
 	struct pip *pip;
@@ -45,11 +46,6 @@ TEST(an_index_that_sends_nothing_ends_pip)
 	GIVES(JW_ERR_LIMIT, pip_get_one(why, pip, "", "torch", &path));
 	assert_non_null(strstr(why->message, "pip: the connection carried less than 64 KiB a second"));
 	pip_close(pip);
-	mem_free(programs);
-	mem_free(environment);
-	mem_free(sites);
-	mem_free(inside);
-	mem_free(python);
 }
 
 RUN_TESTS(make_folder, remove_folder)

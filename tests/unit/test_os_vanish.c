@@ -49,7 +49,7 @@ TEST(a_folder_that_vanishes_is_made_again)
 {
 	int (*const make[])(struct jw_error * err, const char *path,
 						uint32_t mode) = {os_make_dirs, os_make_shared_dirs};
-	char *above = os_join(folder, "above"), *path = os_join(above, "below");
+	char *above = keep(os_join(folder, "above")), *path = keep(os_join(above, "below"));
 
 	for (size_t i = 0; i < sizeof make / sizeof *make; i++) {
 		struct jw_error err = {0};
@@ -67,8 +67,6 @@ TEST(a_folder_that_vanishes_is_made_again)
 		times = 0;
 		(void)rmdir(above);
 	}
-	mem_free(path);
-	mem_free(above);
 }
 
 /* Others remove files from the cache meanwhile: first, the folder's mode is set; then the entry is
@@ -82,8 +80,8 @@ TEST(an_entry_reaches_a_folder_that_vanishes)
 	start_anew();
 	fill(1, 1);
 	entries_make(&entry, 2, 0);
-	path = cache_entry_path(dir, entry.key);
-	level = os_dir_name(path);
+	path = keep(cache_entry_path(dir, entry.key));
+	level = keep(os_dir_name(path));
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	vanishing = level;
 	times = BEARABLE;
@@ -97,8 +95,6 @@ TEST(an_entry_reaches_a_folder_that_vanishes)
 	OK(insert_one(why, live, 2, 0, NULL));
 	OK(cache_live_close(why, live));
 	assert_consistent(2);
-	mem_free(path);
-	mem_free(level);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -27,8 +27,8 @@ static int begin(void **state)
 	TEXT_COPY(system_of.driver.stamp, "Jun 25 202401:14:48");
 	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
 	system_of.driver.trust = JW_TRUST_CONFIRMED;
-	store = os_join(folder, "store");
-	aside = os_join(folder, "aside.jwpack");
+	store = keep(os_join(folder, "store"));
+	aside = keep(os_join(folder, "aside.jwpack"));
 	for (unsigned n = 0; n < ENTRIES; n++) {
 		struct entries_entry entry;
 
@@ -44,8 +44,6 @@ static int end(void **state)
 {
 	gate_before_lock = NULL;
 	mem_free(system_of.cache.path);
-	mem_free(store);
-	mem_free(aside);
 	return remove_folder(state);
 }
 
@@ -85,7 +83,7 @@ static void bring_back(const char *path)
 /* Another run may add a pack until the lock is taken: only a reader that has the lock sees it. */
 TEST_WITH(the_store_is_read_behind_its_lock, begin, end)
 {
-	in_store = pack_path();
+	in_store = keep(pack_path());
 	for (int call = 0; call < 2; call++) {
 		OK(os_rename(why, in_store, aside));
 		gate_before_lock = bring_back;
@@ -96,7 +94,6 @@ TEST_WITH(the_store_is_read_behind_its_lock, begin, end)
 			assert_int_equal(refilled(), ENTRIES);
 		gate_before_lock = NULL;
 	}
-	mem_free(in_store);
 }
 
 /* Whichever run has the lock removes the leftovers of killed runs. */
@@ -111,10 +108,7 @@ TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
 		packs_keep(&system_of, 0);
 		gate_locks_fail = false;
 		for (size_t i = 0; i < 3; i++) {
-			char *path = os_join(store, names[i]);
-
-			assert_int_equal(os_exists(path), !locks);
-			mem_free(path);
+			assert_int_equal(os_exists(keep(os_join(store, names[i]))), !locks);
 		}
 	}
 	mem_free(pack_path());
@@ -123,24 +117,22 @@ TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
 /* The pack may be whole: only a pack that was read and found broken is removed. */
 TEST_WITH(a_pack_that_cannot_be_read_stays, begin, end)
 {
-	char *path = os_join(store, "x.jwpack");
+	char *path = keep(os_join(store, "x.jwpack"));
 	struct stat stat;
 
 	assert_int_equal(symlink("x.jwpack", path), 0);
 	packs_keep(&system_of, 0);
 	assert_int_equal(lstat(path, &stat), 0);
-	mem_free(path);
 }
 
 static unsigned swept, swept_alone;
 
 static void see_lock(const char *path)
 {
-	char *lock = os_join(store, "lock");
+	char *lock = keep(os_join(store, "lock"));
 
 	swept += text_ends(path, "/broken.jwpack");
 	swept_alone += text_ends(path, "/broken.jwpack") && !gate_can_lock(lock);
-	mem_free(lock);
 }
 
 /* Another run may have listed the pack. */
@@ -167,7 +159,7 @@ TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
 								   {.name = "B", .target = {.sm = 86}}};
 	struct jw_store_keep_options options = {.system = &system_of, .cancel.is_cancelled = at_once};
 	const int64_t long_ago_ns = INT64_C(1000000000) * 1000000000;
-	char *broken = os_join(store, "broken.jwpack"), *whole;
+	char *broken = keep(os_join(store, "broken.jwpack")), *whole;
 	struct os_stat stat;
 	size_t kept = 7;
 
@@ -176,7 +168,7 @@ TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
 	system_of.gpu_count = 2;
 	GIVES(JW_ERR_INTERRUPTED, jw_store_keep(why, &options, &kept));
 	packs_keep(&system_of, ENTRIES);
-	whole = pack_path();
+	whole = keep(pack_path());
 	OK(os_stat(why, whole, &stat));
 	files_put_text(store, "broken.jwpack", "no pack");
 	check_set_mtime(broken, long_ago_ns);
@@ -186,8 +178,6 @@ TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
 	assert_int_equal(kept, 0);
 	assert_false(os_exists(broken));
 	assert_true(os_exists(whole));
-	mem_free(whole);
-	mem_free(broken);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -51,14 +51,12 @@ static bool is_taken(const void *body, size_t size, struct jw_error *err)
 static void check_target(void)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
-		char *path = cache_entry_path(target, wanted[i].key);
 		struct buf bytes = {0};
 
-		OK(os_read_file(why, path, 1 << 20, &bytes));
+		OK(os_read_file(why, keep(cache_entry_path(target, wanted[i].key)), 1 << 20, &bytes));
 		assert_int_equal(bytes.size, wanted[i].size);
 		assert_memory_equal(bytes.data, wanted[i].bytes, bytes.size);
 		buf_free(&bytes);
-		mem_free(path);
 	}
 	OK(os_remove_tree(why, target));
 }
@@ -66,7 +64,7 @@ static void check_target(void)
 /* A few bits have no meaning (a hint in a frame's header): then the entries are the same. */
 TEST(every_bit_under_its_own_digest)
 {
-	char *cache = os_join(folder, "cache");
+	char *cache = keep(os_join(folder, "cache"));
 	struct buf pack = {0};
 	size_t body, taken = 0;
 
@@ -87,7 +85,6 @@ TEST(every_bit_under_its_own_digest)
 	}
 	assert_true(taken < body / 8);
 	buf_free(&pack);
-	mem_free(cache);
 }
 
 /* ---- frames made by hand */
@@ -222,16 +219,9 @@ static int set_up(void **state)
 		return -1;
 	for (unsigned n = 0; n < ENTRIES; n++)
 		entries_make(&wanted[n], n, 0);
-	file = os_join(folder, "a.jwpack");
-	target = os_join(folder, "target");
+	file = keep(os_join(folder, "a.jwpack"));
+	target = keep(os_join(folder, "target"));
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	mem_free(file);
-	mem_free(target);
-	return remove_folder(state);
-}
-
-RUN_TESTS(set_up, tear_down)
+RUN_TESTS(set_up, remove_folder)

@@ -145,9 +145,8 @@ static void a_kept_entry_is_not_evicted(void **state)
 			machine.system.cache.limit_bytes += machine.entries[i].row_bytes;
 		carry(&machine);
 		assert_int_equal(machine.result->carried, ENTRIES);
-		path = cache_entry_path(machine.system.cache.path, machine.entries[kept].key);
+		path = keep(cache_entry_path(machine.system.cache.path, machine.entries[kept].key));
 		assert_true(os_exists(path));
-		mem_free(path);
 		tear_down(&machine);
 	}
 }

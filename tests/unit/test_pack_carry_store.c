@@ -8,10 +8,7 @@
 
 static void remove_index(const struct machine *machine)
 {
-	char *path = os_join(machine->system.cache.path, "index");
-
-	OK(os_remove(why, path));
-	mem_free(path);
+	OK(os_remove(why, keep(os_join(machine->system.cache.path, "index"))));
 }
 
 /* Moves entries `first` to `last` - 1 of driver 555 from the cache to the store. */
@@ -34,10 +31,7 @@ static void keep_in_store(const struct machine *machine, size_t first, size_t la
 
 static void remove_store(void)
 {
-	char *store = os_join(folder, "store");
-
-	OK(os_remove_tree(why, store));
-	mem_free(store);
+	OK(os_remove_tree(why, keep(os_join(folder, "store"))));
 }
 
 /* A dry run notes nothing; entries from the store are counted once. */
@@ -147,8 +141,8 @@ static void this_drivers_own_are_not_carried(void **state)
 static void what_fails_is_a_line(void **state)
 {
 	struct machine *machine = *state;
-	char *store = os_join(folder, "store");
-	char *inside = os_join(machine->system.cache.path, "index/inside");
+	char *store = keep(os_join(folder, "store"));
+	char *inside = keep(os_join(machine->system.cache.path, "index/inside"));
 
 	remove_entry(machine, machine->entries[0].key);
 	for (int which = 0; which < 2; which++) {
@@ -168,8 +162,6 @@ static void what_fails_is_a_line(void **state)
 			remove_index(machine);
 		}
 	}
-	mem_free(store);
-	mem_free(inside);
 }
 
 /* Asks to end after so many of the wanted entries exist. */

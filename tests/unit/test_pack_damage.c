@@ -11,7 +11,7 @@ static char *file, *target;
 
 static void make_pack(struct buf *ret_bytes)
 {
-	char *cache = os_join(folder, "cache");
+	char *cache = keep(os_join(folder, "cache"));
 	struct entries_entry entry;
 
 	for (unsigned n = 0; n < 2; n++) {
@@ -20,7 +20,6 @@ static void make_pack(struct buf *ret_bytes)
 	}
 	(void)packs_export(cache, file);
 	OK(os_read_file(why, file, 1 << 20, ret_bytes));
-	mem_free(cache);
 }
 
 /* Sets `err` if the bytes are refused, as they must be unless `sound`. */
@@ -153,7 +152,7 @@ TEST(more_than_a_cache_can_hold)
 						  comma, i + 1, i, count));
 		}
 		OK(buf_printf(why, &members, "{\"name\":\"%s\",\"bytes\":64}", parts.cubin_name));
-		manifest = manifest_of(buf_text(&members), buf_text(&entries));
+		manifest = keep(manifest_of(buf_text(&members), buf_text(&entries)));
 		packs_make(&pack, manifest, NULL, 0);
 		import_bytes(pack.data, pack.size, false, why);
 		if ((strstr(why->message, "no compression") != NULL) != (count == 5))
@@ -161,7 +160,6 @@ TEST(more_than_a_cache_can_hold)
 		buf_free(&pack);
 		buf_free(&entries);
 		buf_free(&members);
-		mem_free(manifest);
 	}
 }
 
@@ -177,11 +175,9 @@ TEST(machine_code_of_another_kind)
 		packs_parts_for(&parts, 86, relocatable);
 		if (link)
 			parts.key = fnv_update(FNV_START, link_key, sizeof link_key - 1);
-		members = two_members();
-		entry = packs_entry_text(&parts, "sm_86", link ? "link" : "load", 0, 1);
+		members = keep(two_members());
+		entry = keep(packs_entry_text(&parts, "sm_86", link ? "link" : "load", 0, 1));
 		try_manifest(manifest_of(members, entry), relocatable == link ? JW_OK : JW_ERR_FORMAT);
-		mem_free(members);
-		mem_free(entry);
 	}
 	packs_parts_make(&parts);
 }
@@ -212,10 +208,10 @@ TEST(machine_code_that_is_too_new)
 			store_u32(parts.cubin + 48, 86U << 8);
 		}
 		packs_parts_name(&parts);
-		members = two_members();
-		entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
-		manifest = mem_printf(HEAD_OF("%s") DRIVERS "\"members\":[%s],\"entries\":[%s]}", os_name,
-							  members, entry);
+		members = keep(two_members());
+		entry = keep(packs_entry_text(&parts, "sm_86", "load", 0, 1));
+		manifest = keep(mem_printf(HEAD_OF("%s") DRIVERS "\"members\":[%s],\"entries\":[%s]}",
+								   os_name, members, entry));
 		packs_make(
 			&pack, manifest,
 			(const struct packs_member[]){{parts.ptx_name, parts.ptx, sizeof parts.ptx},
@@ -230,9 +226,6 @@ TEST(machine_code_that_is_too_new)
 		jw_result_free(result);
 		OK(os_exists(target) ? os_remove_tree(why, target) : 0);
 		buf_free(&pack);
-		mem_free(members);
-		mem_free(entry);
-		mem_free(manifest);
 	}
 	packs_parts_make(&parts);
 }
@@ -255,8 +248,9 @@ TEST(the_gpus_of_a_machine)
 /* Content that differs from the manifest, with a sound digest of the whole. */
 TEST(wrong_content)
 {
-	char *members = two_members(), *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
-	char *manifest = manifest_of(members, entry);
+	char *members = keep(two_members()),
+		 *entry = keep(packs_entry_text(&parts, "sm_86", "load", 0, 1));
+	char *manifest = keep(manifest_of(members, entry));
 	enum { PADDED = 7 };
 	uint8_t other[ENTRIES_CUBIN];
 	const struct packs_member cases[][3] = {
@@ -287,26 +281,16 @@ TEST(wrong_content)
 		assert_int_equal(why->code, JW_ERR_FORMAT);
 		buf_free(&pack);
 	}
-	mem_free(members);
-	mem_free(entry);
-	mem_free(manifest);
 }
 
 static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	file = os_join(folder, "a.jwpack");
-	target = os_join(folder, "target");
+	file = keep(os_join(folder, "a.jwpack"));
+	target = keep(os_join(folder, "target"));
 	packs_parts_make(&parts);
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	mem_free(file);
-	mem_free(target);
-	return remove_folder(state);
-}
-
-RUN_TESTS(set_up, tear_down)
+RUN_TESTS(set_up, remove_folder)

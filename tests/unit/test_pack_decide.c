@@ -127,12 +127,11 @@ TEST(its_own_wins_over_one_that_is_carried)
 		assert_int_equal(result->added, 1);
 		assert_int_equal(result->group_count, 2);
 		jw_result_free(result);
-		path = cache_entry_path(target, own.key);
+		path = keep(cache_entry_path(target, own.key));
 		OK(os_read_file(why, path, 1 << 20, &got));
 		assert_int_equal(got.size, own.size);
 		assert_memory_equal(got.data, own.bytes, own.size);
 		buf_free(&got);
-		mem_free(path);
 	}
 }
 
@@ -170,9 +169,8 @@ static void put_others(const uint64_t *order)
 		entries_make(&entry, 100 + i, 7 + 13 * i);
 		sizes[i] = entry.row_bytes;
 		packs_put(target, entry.key, entry.bytes, entry.size);
-		path = cache_entry_path(target, entry.key);
+		path = keep(cache_entry_path(target, entry.key));
 		check_set_mtime(path, (os_now_s() - (int64_t)order[i] * DAY_S) * INT64_C(1000000000));
-		mem_free(path);
 	}
 }
 
@@ -244,12 +242,11 @@ TEST(the_index_says_which_is_the_oldest)
 	OK(jw_cache_list(why, &look, &list));
 	assert_int_equal(list->count, OTHERS);
 	for (unsigned i = 0; i < OTHERS; i++) {
-		char *path = cache_entry_path(target, list->entries[i].key);
+		char *path = keep(cache_entry_path(target, list->entries[i].key));
 
 		rows[i] = list->entries[i].file_bytes - CACHE_ENTRY_HEADER;
 		all += rows[i];
 		check_set_mtime(path, (os_now_s() - (int64_t)i * DAY_S) * INT64_C(1000000000));
-		mem_free(path);
 	}
 	jw_result_free(list);
 	clear(cache);
@@ -432,18 +429,10 @@ static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	cache = os_join(folder, "cache");
-	target = os_join(folder, "target");
-	pack = os_join(folder, "a.jwpack");
+	cache = keep(os_join(folder, "cache"));
+	target = keep(os_join(folder, "target"));
+	pack = keep(os_join(folder, "a.jwpack"));
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	mem_free(cache);
-	mem_free(target);
-	mem_free(pack);
-	return remove_folder(state);
-}
-
-RUN_TESTS(set_up, tear_down)
+RUN_TESTS(set_up, remove_folder)

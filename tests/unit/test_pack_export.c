@@ -45,8 +45,8 @@ static bool is_cancelled(void *context)
 
 TEST(what_fails_leaves_nothing)
 {
-	char *above = path_in("failing"), *cache = path_in("failing/cache"),
-		 *file = path_in("failing/a.jwpack");
+	char *above = keep(path_in("failing")), *cache = keep(path_in("failing/cache")),
+		 *file = keep(path_in("failing/a.jwpack"));
 	unsigned left = 0;
 	const struct jw_export_options options = {
 		.cache_dir = cache, .output = file, .cancel = {&left, is_cancelled}};
@@ -60,9 +60,6 @@ TEST(what_fails_leaves_nothing)
 		os_names_free(&names);
 	}
 	assert_true(os_exists(file));
-	mem_free(above);
-	mem_free(cache);
-	mem_free(file);
 }
 
 /* Empties the cache as soon as the pack's file is there. */
@@ -70,10 +67,9 @@ static bool lose_entries(void *context)
 {
 	struct os_names names;
 
-	char *above = path_in("losing");
+	char *above = keep(path_in("losing"));
 
 	OK(os_list(why, above, &names));
-	mem_free(above);
 	if (names.count > 1)
 		(void)os_remove_tree(NULL, context);
 	os_names_free(&names);
@@ -82,22 +78,20 @@ static bool lose_entries(void *context)
 
 TEST(an_entry_that_leaves_is_no_empty_cache)
 {
-	char *cache = path_in("losing/cache"), *file = path_in("losing/a.jwpack");
+	char *cache = keep(path_in("losing/cache")), *file = keep(path_in("losing/a.jwpack"));
 	const struct jw_export_options options = {
 		.cache_dir = cache, .output = file, .cancel = {cache, lose_entries}};
 	struct jw_export_result result = {0};
 
 	make_cache(cache);
 	GIVES(JW_ERR_BUSY, jw_export(why, &options, &result));
-	mem_free(cache);
-	mem_free(file);
 }
 
 /* The meaning of the entry's name and key is unknown. */
 TEST(entries_of_an_unknown_form_are_not_packed)
 {
 	const struct jw_system unknown = {.driver.trust = JW_TRUST_OPAQUE};
-	char *cache = path_in("unknown"), *file = path_in("unknown.jwpack");
+	char *cache = keep(path_in("unknown")), *file = keep(path_in("unknown.jwpack"));
 	struct jw_export_result result = {0};
 
 	make_cache(cache);
@@ -106,14 +100,12 @@ TEST(entries_of_an_unknown_form_are_not_packed)
 											.system = &unknown, .cache_dir = cache, .output = file},
 										&result));
 	assert_false(os_exists(file));
-	mem_free(cache);
-	mem_free(file);
 }
 
 /* Another driver compiled the same module to something else. */
 TEST(modules_and_cubins_are_counted_apart)
 {
-	char *cache = path_in("apart"), *file = path_in("apart.jwpack");
+	char *cache = keep(path_in("apart")), *file = keep(path_in("apart.jwpack"));
 	struct jw_export_result result;
 	struct entries_entry entry;
 
@@ -126,8 +118,6 @@ TEST(modules_and_cubins_are_counted_apart)
 	assert_int_equal(result.entries, 4);
 	assert_int_equal(result.modules, 2);
 	assert_int_equal(result.cubins, 3);
-	mem_free(cache);
-	mem_free(file);
 }
 
 static void put_with_options(const char *dir, size_t length)
@@ -151,7 +141,8 @@ static void put_with_options(const char *dir, size_t length)
 /* The options are as long as they may be, and one byte longer. */
 TEST(long_options_are_packed_and_longer_ones_left_out)
 {
-	char *cache = path_in("long"), *file = path_in("long.jwpack"), *copy = path_in("long-copy");
+	char *cache = keep(path_in("long")), *file = keep(path_in("long.jwpack")),
+		 *copy = keep(path_in("long-copy"));
 	struct jw_export_result result;
 	struct jw_import_result *imported;
 
@@ -163,16 +154,14 @@ TEST(long_options_are_packed_and_longer_ones_left_out)
 	imported = import_as_is(file, copy);
 	assert_int_equal(imported->accepted, 1);
 	jw_result_free(imported);
-	mem_free(cache);
-	mem_free(file);
-	mem_free(copy);
 }
 
 /* Imports a pack of three entries into `copy`, which must stay missing. */
 static int import_nothing(struct jw_error *err, struct jw_import_options options,
 						  struct jw_import_result **ret_result)
 {
-	char *cache = path_in("cache-left"), *file = path_in("left.jwpack"), *copy = path_in("left");
+	char *cache = keep(path_in("cache-left")), *file = keep(path_in("left.jwpack")),
+		 *copy = keep(path_in("left"));
 	int result;
 
 	make_cache(cache);
@@ -182,9 +171,6 @@ static int import_nothing(struct jw_error *err, struct jw_import_options options
 	options.cache_dir = copy;
 	result = jw_import(err, &options, ret_result);
 	assert_false(os_exists(copy));
-	mem_free(cache);
-	mem_free(file);
-	mem_free(copy);
 	return result;
 }
 
@@ -230,7 +216,8 @@ static void assert_created(const char *path, bool by_name)
 
 TEST(needs_a_driver_or_a_directory)
 {
-	char *cache = path_in("hers"), *file = path_in("h.jwpack"), *named = path_in("named");
+	char *cache = keep(path_in("hers")), *file = keep(path_in("h.jwpack")),
+		 *named = keep(path_in("named"));
 	struct jw_system system = {.cache = {.path = path_in("ours"), .limit_bytes = 1 << 20}};
 	struct jw_import_options options = {.path = file, .allow_unsigned = true, .system = &system};
 	struct jw_import_result *result;
@@ -261,9 +248,6 @@ TEST(needs_a_driver_or_a_directory)
 	assert_created(system.cache.path, false);
 	jw_result_free(result);
 	mem_free(system.cache.path);
-	mem_free(cache);
-	mem_free(file);
-	mem_free(named);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -92,7 +92,7 @@ struct changing {
 static bool changes(void *context, uint64_t key, const struct jw_identity *identity)
 {
 	const struct changing *changing = context;
-	char *path = cache_entry_path(cache, key);
+	char *path = keep(cache_entry_path(cache, key));
 	struct os_file *file;
 
 	if (key == changing->key && !identity) {
@@ -106,7 +106,6 @@ static bool changes(void *context, uint64_t key, const struct jw_identity *ident
 			os_file_close(file);
 		}
 	}
-	mem_free(path);
 	return true;
 }
 
@@ -170,12 +169,11 @@ TEST(entries_that_change_later)
 	memset(other.bytes, 0, CACHE_ENTRY_HEADER);
 	packs_put(cache, entry.key, other.bytes, other.size);
 	{
-		char *path = cache_entry_path(cache, entry.key);
+		char *path = keep(cache_entry_path(cache, entry.key));
 
 		check_set_mtime(path, gather.items->mtime_ns);
 		GIVES(JW_ERR_BUSY, gather_read(why, cache, gather.items, &bytes, &parts));
 		OK(os_remove(why, path));
-		mem_free(path);
 	}
 	GIVES(JW_ERR_BUSY, gather_read(why, cache, gather.items, &bytes, &parts));
 	buf_free(&bytes);
@@ -203,14 +201,8 @@ static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	cache = os_join(folder, "cache");
+	cache = keep(os_join(folder, "cache"));
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	mem_free(cache);
-	return remove_folder(state);
-}
-
-RUN_TESTS(set_up, tear_down)
+RUN_TESTS(set_up, remove_folder)

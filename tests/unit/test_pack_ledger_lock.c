@@ -43,7 +43,7 @@ TEST(a_writer_waits_for_another)
 {
 	const struct ledger_new_mark ours = {.module = 2, .result = 218};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
-	char *cache = os_join(folder, "cache"), *path = ledger_file(NULL, folder, cache);
+	char *cache = keep(os_join(folder, "cache")), *path = keep(ledger_file(NULL, folder, cache));
 	struct ledger ledger;
 	int ends[2], status;
 	pid_t other;
@@ -62,8 +62,6 @@ TEST(a_writer_waits_for_another)
 	ledger_close(&ledger);
 	close(ends[0]);
 	close(ends[1]);
-	mem_free(cache);
-	mem_free(path);
 }
 
 /* Holds the lock until its end of the pipe is closed. */
@@ -105,7 +103,7 @@ TEST(nobody_writes_without_the_lock)
 {
 	const struct ledger_new_mark ours = {.module = 2, .result = 218};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
-	char *cache = os_join(folder, "third"), *path = ledger_file(NULL, folder, cache);
+	char *cache = keep(os_join(folder, "third")), *path = keep(ledger_file(NULL, folder, cache));
 	int ready[2], end[2], status;
 	pid_t holder, another;
 	char byte;
@@ -132,8 +130,6 @@ TEST(nobody_writes_without_the_lock)
 	assert_int_equal(note_plan(path, cache), 1);
 	close(ready[0]);
 	close(ready[1]);
-	mem_free(cache);
-	mem_free(path);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -30,18 +30,10 @@ static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	cache = os_join(folder, "cache");
-	state_dir = os_join(folder, "state");
-	path = ledger_file(NULL, state_dir, cache);
+	cache = keep(os_join(folder, "cache"));
+	state_dir = keep(os_join(folder, "state"));
+	path = keep(ledger_file(NULL, state_dir, cache));
 	return path ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	mem_free(cache);
-	mem_free(state_dir);
-	mem_free(path);
-	return remove_folder(state);
 }
 
 static void put_entry(unsigned n, struct entries_entry *entry)
@@ -261,7 +253,7 @@ TEST(marks_make_room_for_others)
 	static const struct {
 		size_t coming, left;
 	} cases[] = {{10, 10}, {11, 9}, {MOST - 1, 1}, {MOST, 0}};
-	struct ledger_new_mark *many = mem_array(MOST, sizeof *many);
+	struct ledger_new_mark *many = keep(mem_array(MOST, sizeof *many));
 
 	for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
 		struct ledger_change what = {.marks = many, .mark_count = MOST - 10};
@@ -282,14 +274,13 @@ TEST(marks_make_room_for_others)
 		assert_true((ledger_item(&ledger.marks, 1) != NULL) == (cases[n].coming == 10));
 		ledger_close(&ledger);
 	}
-	mem_free(many);
 }
 
 TEST_WITH(the_history_is_where_the_run_is, start, NULL)
 {
 	struct jw_system system = {.state_dir = state_dir};
 	struct os_file *lock = NULL;
-	char *file = os_join(folder, "file");
+	char *file = keep(os_join(folder, "file"));
 	const struct ledger_new_mark one = {.module = 1, .result = 218};
 	const struct ledger_change what = {.marks = &one, .mark_count = 1};
 
@@ -303,7 +294,6 @@ TEST_WITH(the_history_is_where_the_run_is, start, NULL)
 	OK(ledger_lock(why, folder, &lock));
 	assert_non_null(lock);
 	os_file_close(lock);
-	mem_free(file);
 }
 
-RUN_TESTS(set_up, tear_down)
+RUN_TESTS(set_up, remove_folder)

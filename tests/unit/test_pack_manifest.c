@@ -39,7 +39,7 @@ static char *document_of(const char *const parts[PARTS])
 static void try_parts(const char *const parts[PARTS], enum jw_code code, const char *says)
 {
 	struct pack_manifest manifest = {.entry_count = 77};
-	char *text = document_of(parts);
+	char *text = keep(document_of(parts));
 
 	GIVES(code, manifest_parse(why, text, strlen(text), &manifest));
 	if (!strstr(why->message, says))
@@ -48,7 +48,6 @@ static void try_parts(const char *const parts[PARTS], enum jw_code code, const c
 		assert_int_equal(manifest.entry_count, 77);
 	else
 		manifest_free(&manifest);
-	mem_free(text);
 }
 
 struct one {
@@ -112,9 +111,9 @@ TEST(content_has_a_size)
 
 TEST(text_has_a_size)
 {
-	char *sound = document_of(usual);
+	char *sound = keep(document_of(usual));
 	const size_t length = strlen(sound);
-	char *text = mem_resize(NULL, PACK_MAX_MANIFEST + 1);
+	char *text = keep(mem_resize(NULL, PACK_MAX_MANIFEST + 1));
 
 	memset(text, ' ', PACK_MAX_MANIFEST + 1);
 	memcpy(text, sound, length);
@@ -132,8 +131,6 @@ TEST(text_has_a_size)
 		memset(text, ",[{"[i], PACK_MAX_MANIFEST);
 		GIVES(JW_ERR_LIMIT, manifest_parse(why, text, PACK_MAX_MANIFEST, &manifest));
 	}
-	mem_free(text);
-	mem_free(sound);
 }
 
 /* ---- the kinds of content in a manifest */
@@ -222,7 +219,7 @@ TEST(drivers_of_stamps)
  * earlier ones. */
 TEST(names_that_begin_alike_are_refused)
 {
-	struct pack_member *all = mem_array(PACK_MAX_MEMBERS, sizeof *all), one = {0};
+	struct pack_member *all = keep(mem_array(PACK_MAX_MEMBERS, sizeof *all)), one = {0};
 	struct pack_manifest manifest = {.members = all};
 	struct set leads = {0};
 	uint32_t at, count = 0;
@@ -236,12 +233,11 @@ TEST(names_that_begin_alike_are_refused)
 	assert_int_equal(manifest.member_count, count);
 	assert_in_range(count, 2, 100);
 	set_free(&leads);
-	mem_free(all);
 }
 
 TEST(adds_members_once)
 {
-	struct pack_member *all = mem_array(PACK_MAX_MEMBERS + 1, sizeof *all);
+	struct pack_member *all = keep(mem_array(PACK_MAX_MEMBERS + 1, sizeof *all));
 	struct pack_manifest manifest = {.members = all};
 	struct pack_member one = {.kind = PACK_PTX}, same_lead = {.kind = PACK_PTX},
 					   code = {.kind = PACK_CUBIN};
@@ -266,7 +262,6 @@ TEST(adds_members_once)
 	GIVES(JW_ERR_LIMIT, manifest_add_member(why, &manifest, &leads, &one, &at));
 	assert_int_equal(manifest.member_count, PACK_MAX_MEMBERS);
 	set_free(&leads);
-	mem_free(all);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -73,7 +73,7 @@ static int set_up(void **state)
 			i ? "," : "", i + 1, ptx, cubin);
 	}
 	(void)buf_printf(NULL, &text, "]}");
-	manifest = mem_string(buf_text(&text));
+	manifest = keep(mem_string(buf_text(&text)));
 	buf_free(&text);
 	return 0;
 }
@@ -82,7 +82,6 @@ static int tear_down(void **state)
 {
 	for (size_t i = 0; i < MEMBERS; i++)
 		mem_free(contents[i]);
-	mem_free(manifest);
 	mem_free(file);
 	return remove_folder(state);
 }

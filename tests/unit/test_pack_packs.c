@@ -84,7 +84,7 @@ TEST_WITH(only_wanted_entries_are_restored, make_folder, remove_folder)
 /* The first few damaged packs and entries that do not fit are named, and the others are counted. */
 TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder)
 {
-	char *store = os_join(folder, "store"), *path;
+	char *store = keep(os_join(folder, "store")), *path;
 	struct jw_system system;
 	uint64_t keys[4];
 
@@ -104,9 +104,8 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(told.note_count, 0);
 	for (unsigned n = 0; n < JW_STORE_MAX_NOTES + 3; n++) {
-		path = mem_printf("%s/sm_86-%u.jwpack", store, n);
+		path = keep(mem_printf("%s/sm_86-%u.jwpack", store, n));
 		OK(os_write_atomic(why, path, "no pack", 7));
-		mem_free(path);
 	}
 	assert_int_equal(refill(&system, keys, 4), 0);
 	assert_int_equal(told.note_count, JW_STORE_MAX_NOTES);
@@ -116,7 +115,6 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	OK(os_remove_tree(why, store));
 	OK(os_remove_tree(why, system.cache.path));
 	mem_free(system.cache.path);
-	mem_free(store);
 }
 
 /* If space is short, the oldest pack is removed first; of two of equal age, the one whose name
@@ -132,11 +130,10 @@ TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 	struct jw_store *store;
 
 	for (size_t i = 0; i < 4; i++) {
-		char *path = mem_printf("%s/store/%s.jwpack", folder, packs[i].name);
+		char *path = keep(mem_printf("%s/store/%s.jwpack", folder, packs[i].name));
 
 		files_put_at(mem_string(path), "no pack", 7);
 		check_set_mtime(path, (1700000000 - packs[i].age_s) * INT64_C(1000000000));
-		mem_free(path);
 	}
 	OK(jw_store_open(why, &options, &store));
 	assert_int_equal(store->count, 4);
@@ -219,7 +216,7 @@ static size_t count_files(const char *place)
 TEST_WITH(a_pack_has_its_signer_in_its_name, make_folder, remove_folder)
 {
 	static const char *const signers[] = {"one", "other"};
-	char *shared = os_join(folder, "shared");
+	char *shared = keep(os_join(folder, "shared"));
 	struct jw_system system;
 	struct store_addition addition = {
 		.system = &system, .folder = shared, .state_dir = folder, .wanted = wants_all};
@@ -241,7 +238,6 @@ TEST_WITH(a_pack_has_its_signer_in_its_name, make_folder, remove_folder)
 		}
 	}
 	mem_free(system.cache.path);
-	mem_free(shared);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -100,10 +100,8 @@ static void fails(struct jw_prune_options options, enum jw_code code, const char
 
 static bool has(uint64_t key)
 {
-	char *path = cache_entry_path(cache, key);
-	bool there = os_exists(path);
+	bool there = os_exists(keep(cache_entry_path(cache, key)));
 
-	mem_free(path);
 	return there;
 }
 
@@ -238,13 +236,12 @@ TEST(what_was_made_ahead_stays_for_a_month)
 
 	put_all();
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-		char *document = mem_printf(
+		char *document = keep(mem_printf(
 			"{\"schema\":\"jitwarm.state/1\",\"ahead\":{\"written_s\":%lld,%s}}",
-			(long long)(os_now_s() - samples[i].days * INT64_C(86400)), samples[i].record);
+			(long long)(os_now_s() - samples[i].days * INT64_C(86400)), samples[i].record));
 		struct jw_prune_result *result;
 
 		files_put_text(folder, "state.json", document);
-		mem_free(document);
 		result = prune((struct jw_prune_options){.former_drivers = true});
 		assert_int_equal(result->chosen_entries, samples[i].chosen);
 		jw_result_free(result);
@@ -340,17 +337,11 @@ static int set_up(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	cache = os_join(folder, "cache");
+	cache = keep(os_join(folder, "cache"));
 	former_release = jw_cache_driver_of_stamp(FORMER);
 	releases[0] = former_release;
 	put_all();
 	return former_release && !jw_cache_driver_of_stamp(UNKNOWN) ? 0 : -1;
 }
 
-static int tear_down(void **state)
-{
-	mem_free(cache);
-	return remove_folder(state);
-}
-
-RUN_TESTS(set_up, tear_down)
+RUN_TESTS(set_up, remove_folder)

@@ -33,7 +33,7 @@ static int begin(void **state)
 	TEXT_COPY(system_of.driver.stamp, "Jun 25 202401:14:48");
 	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
 	system_of.driver.trust = JW_TRUST_CONFIRMED;
-	store = os_join(folder, "store");
+	store = keep(os_join(folder, "store"));
 	for (unsigned n = 0; n < ENTRIES; n++) {
 		entries_make(&entries[n], n, 100);
 		keys[n] = entries[n].key;
@@ -46,7 +46,6 @@ static int begin(void **state)
 static int end(void **state)
 {
 	mem_free(system_of.cache.path);
-	mem_free(store);
 	return remove_folder(state);
 }
 
@@ -164,9 +163,8 @@ TEST_WITH(a_pack_is_a_file_of_its_name, begin, end)
 	assert_int_equal(packs_in(folder), 0);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		files_put_text(store, others[i], "x");
-	path = os_join(store, "folder.jwpack");
+	path = keep(os_join(store, "folder.jwpack"));
 	OK(os_make_dirs(why, path, 0700));
-	mem_free(path);
 	assert_int_equal(packs_in(folder), 0);
 	for (size_t size = 94; size < 98; size++) {
 		(void)snprintf(name, sizeof name, "%0*d.jwpack", (int)(size - strlen(".jwpack")), 0);
@@ -198,23 +196,20 @@ TEST_WITH(many_small_packs_stay_few, begin, end)
 	put_entries(0, 1);
 	packs_keep(&system_of, 1);
 	OK(jw_store_open(why, &options, &opened));
-	path = os_join(store, opened->packs[0].name);
+	path = keep(os_join(store, opened->packs[0].name));
 	jw_result_free(opened);
 	OK(os_read_file(why, path, 1 << 20, &bytes));
 	age(path, 0);
-	mem_free(path);
 	for (int64_t n = 1; n <= 257; n++) {
 		(void)snprintf(name, sizeof name, "sm_86-%016x.jwpack", (unsigned)n);
 		files_put(store, name, bytes.data, bytes.size);
-		path = os_join(store, name);
+		path = keep(os_join(store, name));
 		age(path, n == 200 ? 300 : 257 - n + 1);
-		mem_free(path);
 	}
 	buf_free(&bytes);
 	packs_keep(&system_of, 0);
-	path = os_join(store, "sm_86-00000000000000c8.jwpack");
+	path = keep(os_join(store, "sm_86-00000000000000c8.jwpack"));
 	assert_false(os_exists(path));
-	mem_free(path);
 	assert_int_equal(packs_in(folder), 256);
 }
 
@@ -235,10 +230,9 @@ TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
 
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
 		char *document =
-			mem_printf("{\"schema\":\"jitwarm.state/1\",\"ahead\":%s}", samples[i].record);
+			keep(mem_printf("{\"schema\":\"jitwarm.state/1\",\"ahead\":%s}", samples[i].record));
 
 		files_put_text(folder, "state.json", document);
-		mem_free(document);
 		put_entries(0, 2);
 		OK(jw_store_keep(why, &options, &count));
 		assert_int_equal(packs_in(folder), samples[i].left);
@@ -283,7 +277,7 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 	put_entries(0, ENTRIES);
 	packs_keep(&system_of, ENTRIES);
 	OK(jw_store_open(why, &options, &opened));
-	path = os_join(store, opened->packs[0].name);
+	path = keep(os_join(store, opened->packs[0].name));
 	OK(os_read_file(why, path, 1 << 20, &bytes));
 	files_put(store, "again.jwpack", bytes.data, bytes.size);
 	jw_result_free(opened);
@@ -304,7 +298,6 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 	}
 	jw_result_free(opened);
 	buf_free(&bytes);
-	mem_free(path);
 }
 
 /* Writes a pack whose manifest names a requested entry with a different content. */
@@ -316,19 +309,17 @@ static void put_false_pack(void)
 	struct buf bytes;
 
 	packs_parts_make(&parts);
-	entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
-	manifest = mem_printf(
+	entry = keep(packs_entry_text(&parts, "sm_86", "load", 0, 1));
+	manifest = keep(mem_printf(
 		"{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"%s\",\"pointer_bits\":64,"
 		"\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"}],\"members\":[{\"name\":\"%s\","
 		"\"bytes\":8},{\"name\":\"%s\",\"bytes\":64}],\"entries\":[%s]}",
-		os_name, parts.ptx_name, parts.cubin_name, entry);
+		os_name, parts.ptx_name, parts.cubin_name, entry));
 	members[0] = (struct packs_member){parts.ptx_name, "// other", 8};
 	members[1] = (struct packs_member){parts.cubin_name, parts.cubin, ENTRIES_CUBIN};
 	packs_make(&bytes, manifest, members, 2);
 	files_put(store, "sm_86-false.jwpack", bytes.data, bytes.size);
 	buf_free(&bytes);
-	mem_free(manifest);
-	mem_free(entry);
 }
 
 /* A pack with a false statement is noted, and the others are used; a cancel is an error. */
@@ -355,7 +346,7 @@ TEST_WITH(what_was_not_asked_for_is_not_noted, begin, end)
 {
 	struct entries_entry other = entries[0];
 	struct jw_store_refilled refilled;
-	char *path = os_join(store, "sm_86-all.jwpack");
+	char *path = keep(os_join(store, "sm_86-all.jwpack"));
 
 	memcpy(other.bytes + CACHE_ENTRY_HEADER, "Mar  5 202422:02:27", CACHE_STAMP_SIZE);
 	other.key = fnv_update(FNV_START, other.bytes + CACHE_ENTRY_HEADER, (size_t)other.key_bytes);
@@ -370,7 +361,6 @@ TEST_WITH(what_was_not_asked_for_is_not_noted, begin, end)
 		assert_int_equal(refilled.note_count, 0);
 	}
 	assert_int_not_equal(cache_presence(system_of.cache.path, other.key, 0, NULL), CACHE_PRESENT);
-	mem_free(path);
 }
 
 static void damage_the_older(void *context, const struct jw_import_result *result)
@@ -392,8 +382,8 @@ TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
 										   .context = &taken,
 										   .took = damage_the_older};
 	struct jw_store_refilled refilled;
-	char *older = os_join(store, "sm_86-older.jwpack");
-	char *newer = os_join(store, "sm_86-newer.jwpack");
+	char *older = keep(os_join(store, "sm_86-older.jwpack"));
+	char *newer = keep(os_join(store, "sm_86-newer.jwpack"));
 
 	OK(os_make_dirs(why, store, 0700));
 	for (size_t n = 0; n < 2; n++) {
@@ -406,8 +396,6 @@ TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
 	assert_int_equal(taken, 1);
 	assert_int_equal(refilled.entries, 2);
 	assert_int_equal(refilled.note_count, 0);
-	mem_free(older);
-	mem_free(newer);
 }
 
 TEST_WITH(the_stores_lock_is_let_go_of, begin, end)

@@ -14,7 +14,7 @@
  * next. */
 TEST(a_trailer_may_lie_in_two_blocks)
 {
-	char *file = os_join(folder, "pack");
+	char *file = keep(os_join(folder, "pack"));
 
 	for (size_t end = 1; end <= PACK_TRAILER_SIZE; end += PACK_TRAILER_SIZE - 1) {
 		uint8_t digest[32];
@@ -29,12 +29,11 @@ TEST(a_trailer_may_lie_in_two_blocks)
 		source_close(source);
 		memset(pack + content, 0, PACK_TRAILER_SIZE);
 	}
-	mem_free(file);
 }
 
 TEST(a_pack_that_changes_between_its_two_readings_is_refused)
 {
-	char *file = os_join(folder, "pack");
+	char *file = keep(os_join(folder, "pack"));
 	uint8_t pack[100 + PACK_TRAILER_SIZE] = {0}, digest[32];
 	struct pack_manifest manifest;
 	struct source *source;
@@ -52,7 +51,6 @@ TEST(a_pack_that_changes_between_its_two_readings_is_refused)
 	GIVES(JW_ERR_FORMAT, reader_open(why, source, &manifest, &reader));
 	assert_non_null(strstr(why->message, "was changed while it was read"));
 	source_close(source);
-	mem_free(file);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -31,7 +31,7 @@ static uint64_t put_entries(const char *dir, unsigned first)
 static int import_into(struct jw_error *err, const char *target, uint64_t limit_bytes,
 					   size_t *ret_added)
 {
-	char *pack = os_join(folder, "a.jwpack");
+	char *pack = keep(os_join(folder, "a.jwpack"));
 	const struct jw_import_options options = {.path = pack,
 											  .cache_dir = target,
 											  .allow_unsigned = true,
@@ -44,15 +44,14 @@ static int import_into(struct jw_error *err, const char *target, uint64_t limit_
 		*ret_added = result->added;
 		jw_result_free(result);
 	}
-	mem_free(pack);
 	return failed;
 }
 
 TEST(a_pack_is_refused_where_the_disk_has_no_room_for_what_is_new)
 {
 	const uint64_t needed = NEW * BLOCK_BYTES + SPARE_BYTES;
-	char *cache = os_join(folder, "cache"), *target = os_join(folder, "target"),
-		 *full = os_join(folder, "full"), *pack = os_join(folder, "a.jwpack");
+	char *cache = keep(os_join(folder, "cache")), *target = keep(os_join(folder, "target")),
+		 *full = keep(os_join(folder, "full")), *pack = keep(os_join(folder, "a.jwpack"));
 	const uint64_t row_bytes = put_entries(cache, 0);
 	size_t added = 0;
 
@@ -75,10 +74,6 @@ TEST(a_pack_is_refused_where_the_disk_has_no_room_for_what_is_new)
 	free_bytes++;
 	OK(import_into(why, full, row_bytes, &added));
 	assert_int_equal(added, NEW);
-	mem_free(pack);
-	mem_free(full);
-	mem_free(target);
-	mem_free(cache);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -240,7 +240,7 @@ TEST(a_file_of_any_bytes_does_no_harm)
 TEST_WITH(it_is_kept_in_the_state_directory, make_folder, remove_folder)
 {
 	struct speed_time run = run_of(100, 1.7), nothing = run_of(0, 0);
-	char *place = os_join(folder, "state"), *path = os_join(folder, "state/state.json");
+	char *place = keep(os_join(folder, "state")), *path = keep(os_join(folder, "state/state.json"));
 
 	speed_remember(place, &new_driver, &nothing);
 	assert_false(os_exists(path));
@@ -253,8 +253,6 @@ TEST_WITH(it_is_kept_in_the_state_directory, make_folder, remove_folder)
 	/* There is no state directory. */
 	speed_remember(NULL, &new_driver, &run);
 	assert_true(recalled(NULL) == 0);
-	mem_free(place);
-	mem_free(path);
 }
 
 RUN_TESTS(NULL, NULL)

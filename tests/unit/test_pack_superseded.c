@@ -19,7 +19,7 @@ static int begin(void **state)
 
 	if (make_folder(state))
 		return -1;
-	shared = os_join(folder, "shared");
+	shared = keep(os_join(folder, "shared"));
 	OK(os_make_dirs(why, shared, 0700));
 	for (unsigned n = 0; n < ENTRIES; n++)
 		entries_make(&entries[n], n, 100);
@@ -27,18 +27,12 @@ static int begin(void **state)
 	return 0;
 }
 
-static int end(void **state)
-{
-	mem_free(shared);
-	return remove_folder(state);
-}
-
 /* Puts a pack with the entries `from` to `to` into the folder, signed with the key of that name;
  * NULL: not signed. */
 static void put_pack(const char *name, size_t from, size_t to, const char *key)
 {
-	char *cache = mem_printf("%s/cache-%s", folder, name);
-	char *path = mem_printf("%s/%s.jwpack", shared, name);
+	char *cache = keep(mem_printf("%s/cache-%s", folder, name));
+	char *path = keep(mem_printf("%s/%s.jwpack", shared, name));
 	const struct jw_export_options options = {
 		.cache_dir = cache, .output = path, .sign_key = key, .state_dir = folder};
 	struct jw_export_result result;
@@ -47,16 +41,13 @@ static void put_pack(const char *name, size_t from, size_t to, const char *key)
 		packs_put(cache, entries[n].key, entries[n].bytes, entries[n].size);
 	OK(jw_export(why, &options, &result));
 	assert_int_equal(result.entries, to - from);
-	mem_free(cache);
-	mem_free(path);
 }
 
 static bool has(const char *name)
 {
-	char *path = os_join(shared, name);
+	char *path = keep(os_join(shared, name));
 	const bool is = os_exists(path);
 
-	mem_free(path);
 	return is;
 }
 
@@ -73,7 +64,7 @@ static void clear_superseded(size_t wanted)
 	assert_int_equal(cleared.waiting, 0);
 }
 
-TEST_WITH(only_contained_packs_go, begin, end)
+TEST_WITH(only_contained_packs_go, begin, remove_folder)
 {
 	put_pack("a", 0, 1, "mine");
 	put_pack("ab", 0, 2, "mine");
@@ -91,16 +82,15 @@ TEST_WITH(only_contained_packs_go, begin, end)
 	clear_superseded(0);
 }
 
-TEST_WITH(of_equal_packs_the_newest_stays, begin, end)
+TEST_WITH(of_equal_packs_the_newest_stays, begin, remove_folder)
 {
 	put_pack("x", 0, 2, "mine");
 	put_pack("y", 0, 2, "mine");
 	put_pack("z", 0, 2, "mine");
 	for (int i = 0; i < 3; i++) {
-		char *path = mem_printf("%s/%c.jwpack", shared, "yzx"[i]);
+		char *path = keep(mem_printf("%s/%c.jwpack", shared, "yzx"[i]));
 
 		check_set_mtime(path, (1700000000 + i) * INT64_C(1000000000));
-		mem_free(path);
 	}
 	clear_superseded(2);
 	assert_true(has("x.jwpack") && !has("y.jwpack") && !has("z.jwpack"));
@@ -108,7 +98,7 @@ TEST_WITH(of_equal_packs_the_newest_stays, begin, end)
 
 /* Whoever can write to the folder cannot have signed packs removed by others that claim anything.
  */
-TEST_WITH(an_unsigned_pack_supersedes_no_signed_one, begin, end)
+TEST_WITH(an_unsigned_pack_supersedes_no_signed_one, begin, remove_folder)
 {
 	struct jw_key theirs;
 
@@ -122,25 +112,24 @@ TEST_WITH(an_unsigned_pack_supersedes_no_signed_one, begin, end)
 }
 
 /* A torn pack neither goes nor lets another one go. */
-TEST_WITH(a_torn_pack_counts_for_nothing, begin, end)
+TEST_WITH(a_torn_pack_counts_for_nothing, begin, remove_folder)
 {
 	struct buf bytes = {0};
 	char *path;
 
 	put_pack("small", 0, 1, NULL);
 	put_pack("large", 0, 2, NULL);
-	path = os_join(shared, "large.jwpack");
+	path = keep(os_join(shared, "large.jwpack"));
 	OK(os_read_file(why, path, 1 << 20, &bytes));
 	files_put(shared, "large.jwpack", bytes.data, bytes.size - 1);
 	clear_superseded(0);
 	files_put(shared, "large.jwpack", bytes.data, bytes.size);
 	clear_superseded(1);
 	buf_free(&bytes);
-	mem_free(path);
 }
 
 /* A folder that was named must exist, whereas an account may have no store yet. */
-TEST_WITH(a_named_folder_must_exist, begin, end)
+TEST_WITH(a_named_folder_must_exist, begin, remove_folder)
 {
 	struct jw_store_options options = {.state_dir = folder, .folder = "/nonexistent/folder"};
 	struct jw_store *opened;

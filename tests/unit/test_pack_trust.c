@@ -71,8 +71,8 @@ static int refuse(struct jw_error *err, const char *path, bool for_all)
 /* A setting names a folder of public keys. A key that is trusted there is removed from there. */
 TEST(a_named_folder_is_trusted_too)
 {
-	char *named = os_join(folder, "named-keys"), *home = os_join(folder, "no-state");
-	char *file = os_join(named, "lab.pub"), *other = os_join(named, "lab.txt");
+	char *named = keep(os_join(folder, "named-keys")), *home = keep(os_join(folder, "no-state"));
+	char *file = keep(os_join(named, "lab.pub")), *other = keep(os_join(named, "lab.txt"));
 	struct minisign_secret secret;
 	struct minisign_public key, found;
 	struct buf text = BUF_MAX(MINISIGN_MAX_FILE);
@@ -100,16 +100,12 @@ TEST(a_named_folder_is_trusted_too)
 	assert_false(os_exists(file));
 	jw_use_trusted_keys(NULL);
 	buf_free(&text);
-	mem_free(named);
-	mem_free(home);
-	mem_free(file);
-	mem_free(other);
 }
 
 /* A name belongs to one key: keys with one number and different bytes, and the other way round. */
 TEST(a_trusted_name_is_one_keys)
 {
-	char *keys = os_join(folder, "one");
+	char *keys = keep(os_join(folder, "one"));
 	struct minisign_secret secret;
 	struct minisign_public key;
 	struct jw_key trusted;
@@ -125,7 +121,6 @@ TEST(a_trusted_name_is_one_keys)
 		minisign_public_text(text, &other);
 		GIVES(i < 2 ? JW_OK : JW_ERR_USAGE, jw_key_trust(why, keys, "lab", text, &trusted));
 	}
-	mem_free(keys);
 }
 
 /* A comment must fit into its space. */
@@ -217,9 +212,8 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 		{OTHER_PACK, JW_ERR_FORMAT, JW_ERR_FORMAT, "is not the signature of this file"},
 		{UNSEEN, JW_ERR_IO, JW_ERR_IO, "signed.jwpack.minisig"},
 	};
-	char *home = os_join(folder, "signers"), *pack = os_join(folder, "signed.jwpack");
-	char *keys = os_join(home, "trusted");
-	char *signature = mem_printf("%s.minisig", pack);
+	char *home = keep(os_join(folder, "signers")), *pack = keep(os_join(folder, "signed.jwpack"));
+	char *signature = keep(mem_printf("%s.minisig", pack));
 	struct minisign_secret secret;
 	struct minisign_public key;
 	struct pack_manifest manifest;
@@ -244,7 +238,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 		minisign_public_text(text, &key);
 		if (what == UNREADABLE) {
 			OK(os_make_dirs(why, home, 0700));
-			OK(os_write_atomic(why, keys, "x", 1));
+			OK(os_write_atomic(why, keep(os_join(home, "trusted")), "x", 1));
 		} else if (what != UNKNOWN) {
 			OK(jw_key_trust(why, home, "lab", text, &trusted));
 		}
@@ -283,18 +277,14 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 		buf_free(&text);
 	}
 	manifest_free(&manifest);
-	mem_free(home);
-	mem_free(pack);
-	mem_free(keys);
-	mem_free(signature);
 }
 
 /* Checks that a pack with another name now is reported with the name under which it was signed. */
 static void check_renamed(const char *path, const char *name)
 {
-	char *renamed = os_join(folder, name);
+	char *renamed = keep(os_join(folder, name));
 	char *signatures[] = {mem_printf("%s.minisig", path), mem_printf("%s.minisig", renamed)};
-	char *cache = mem_printf("%s.cache", renamed);
+	char *cache = keep(mem_printf("%s.cache", renamed));
 	const struct jw_import_options options = {
 		.path = renamed, .state_dir = folder, .cache_dir = cache};
 	struct jw_import_result *result;
@@ -307,8 +297,6 @@ static void check_renamed(const char *path, const char *name)
 	jw_result_free(result);
 	mem_free(signatures[0]);
 	mem_free(signatures[1]);
-	mem_free(renamed);
-	mem_free(cache);
 }
 
 /* Each version's pack has a signature by a key that is trusted here. */
@@ -320,14 +308,14 @@ TEST(every_version)
 
 	OK(os_list(why, data, &names));
 	for (size_t i = 0; i < names.count; i++) {
-		char *path = os_join(data, names.items[i]), *key, *copy;
+		char *path = keep(os_join(data, names.items[i])), *key, *copy;
 		struct jw_import_options options = {.path = path, .state_dir = folder};
 		struct jw_import_result *result;
 		struct jw_key trusted;
 
 		if (text_ends(names.items[i], ".jwpack")) {
-			key = mem_printf("%.*s.pub", (int)strlen(path) - 7, path);
-			copy = mem_printf("%s/%zu", folder, i);
+			key = keep(mem_printf("%.*s.pub", (int)strlen(path) - 7, path));
+			copy = keep(mem_printf("%s/%zu", folder, i));
 			options.cache_dir = copy;
 			OK(jw_key_trust(why, folder, NULL, key, &trusted));
 			OK(jw_import(why, &options, &result));
@@ -338,11 +326,8 @@ TEST(every_version)
 			names.items[i][0] ^= 1;
 			check_renamed(path, names.items[i]);
 			jw_result_free(result);
-			mem_free(key);
-			mem_free(copy);
 			packs++;
 		}
-		mem_free(path);
 	}
 	assert_true(packs >= 1);
 	os_names_free(&names);
@@ -352,7 +337,7 @@ TEST(every_version)
 /* The folder may hold keys: here it is a symlink to itself. */
 TEST(a_folder_that_cannot_be_looked_at_is_not_one_without_keys)
 {
-	char *home = os_join(folder, "looped"), *trusted = os_join(home, "trusted");
+	char *home = keep(os_join(folder, "looped")), *trusted = keep(os_join(home, "trusted"));
 	struct jw_keys *keys;
 
 	OK(os_make_dirs(why, home, 0700));
@@ -362,8 +347,6 @@ TEST(a_folder_that_cannot_be_looked_at_is_not_one_without_keys)
 	GIVES(JW_ERR_IO, jw_key_list(why, home, &keys));
 	assert_non_null(strstr(why->message, trusted));
 	OK(os_remove_tree(why, home));
-	mem_free(trusted);
-	mem_free(home);
 }
 
 TEST(names_of_keys_are_checked)
@@ -382,7 +365,7 @@ TEST(names_of_keys_are_checked)
 									  "a*",
 									  "a1234567890123456789012345678901234567890"};
 	static const char good[] = "a123456789012345678901234567890123456_-.";
-	char *keys = os_join(folder, "named");
+	char *keys = keep(os_join(folder, "named"));
 	struct jw_key key;
 
 	OK(jw_key_generate(why, folder, "first", &key));
@@ -407,7 +390,6 @@ TEST(names_of_keys_are_checked)
 	OK(jw_key_distrust(why, keys, good));
 	OK(jw_key_generate(why, keys, good, &key));
 	OK(jw_key_check(why, keys, good));
-	mem_free(keys);
 }
 
 RUN_TESTS(make_folder, remove_folder)

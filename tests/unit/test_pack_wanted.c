@@ -41,16 +41,10 @@ static int begin(void **state)
 	section.size = code.size;
 	make_elf(&elf, MAKE_ELF_X86_64, &section, 1);
 	files_put(folder, "libframe.so", elf.data, elf.size);
-	path = library = os_join(folder, "libframe.so");
+	path = library = keep(os_join(folder, "libframe.so"));
 	buf_free(&code);
 	buf_free(&elf);
 	return 0;
-}
-
-static int end(void **state)
-{
-	mem_free(library);
-	return remove_folder(state);
 }
 
 static uint64_t key(const char *payload, uint16_t sm)
@@ -132,4 +126,4 @@ TEST(an_end_is_an_error)
 	assert_int_equal(entries.keys.count, 7);
 }
 
-RUN_TESTS(begin, end)
+RUN_TESTS(begin, remove_folder)

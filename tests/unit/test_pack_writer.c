@@ -88,7 +88,7 @@ static int refuse(struct jw_error *err, void *context, const void *data, size_t 
 /* The first piece of a member does not fit, then the second one, and so on. */
 TEST(a_member_that_finds_no_room_is_reported)
 {
-	uint8_t *data = mem_alloc(MEMBER);
+	uint8_t *data = keep(mem_alloc(MEMBER));
 	size_t pieces = 0;
 	bool fitted = false;
 
@@ -109,7 +109,6 @@ TEST(a_member_that_finds_no_room_is_reported)
 		/* Random bytes do not pack, so a member that is there took at least its size. */
 		assert_true(!fitted || room.written_bytes >= MEMBER);
 	}
-	mem_free(data);
 }
 
 TEST_PROGRAM

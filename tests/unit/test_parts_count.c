@@ -99,7 +99,8 @@ CASE(remembered_gpus_are_those_of_one_machine)
 	const struct os_pci_device pci[2] = {
 		{.vendor = 0x10de, .device = 0x2684, .bus = "0000:01:00.0"},
 		{.vendor = 0x10de, .device = 0x2204, .bus = "0000:02:00.0"}};
-	char *kept = at("state"), *file = at("lib/libcuda.so.1"), *moved = at("lib/libcuda.so.2");
+	char *kept = keep(at("state")), *file = keep(at("lib/libcuda.so.1")),
+		 *moved = keep(at("lib/libcuda.so.2"));
 	const struct known_gpus_key key = {file, pci, 2};
 
 	put("lib/libcuda.so.1", "driver");
@@ -149,9 +150,6 @@ CASE(remembered_gpus_are_those_of_one_machine)
 	put("lib/libcuda.so.1", "driver.");
 	check_set_mtime(file, INT64_C(1000000000000000000));
 	assert_false(remembers(kept, pci, 2));
-	mem_free(kept);
-	mem_free(file);
-	mem_free(moved);
 }
 
 /* ---- the state of a run, for prime --if-changed */
@@ -178,8 +176,8 @@ CASE(each_part_of_a_run_counts)
 	static const char *const variables[] = {"CUDA_CACHE_MAXSIZE",   "CUDA_CACHE_DISABLE",
 											"CUDA_FORCE_PTX_JIT",   "CUDA_FORCE_JIT",
 											"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"};
-	char *one = at("one.so"), *two = at("two.so"), *recording = at("recording"),
-		 *second = at("second"), *cache = at("other");
+	char *one = keep(at("one.so")), *two = keep(at("two.so")), *recording = keep(at("recording")),
+		 *second = keep(at("second")), *cache = keep(at("other"));
 	const char *const names[] = {one, two};
 
 	set("JITWARM_STATE", "state");
@@ -202,7 +200,7 @@ CASE(each_part_of_a_run_counts)
 		}
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const files[] = {"one.so", "two.so", "recording"};
-		char *path = at(files[i]);
+		char *path = keep(at(files[i]));
 
 		check_set_mtime(path, (INT64_C(1000000000) + (int64_t)i) * 1000000000);
 		assert_true(NOW);
@@ -210,7 +208,6 @@ CASE(each_part_of_a_run_counts)
 		check_set_mtime(path, (INT64_C(1000000000) + (int64_t)i) * 1000000000);
 		assert_true(NOW);
 		assert_false(NOW);
-		mem_free(path);
 	}
 	/* Another question is another run with its own answer, which stays beside the others'. */
 	put("second", "r");
@@ -224,11 +221,6 @@ CASE(each_part_of_a_run_counts)
 	}
 	set("CUDA_CACHE_PATH", "third");
 	assert_true(NOW);
-	mem_free(one);
-	mem_free(two);
-	mem_free(recording);
-	mem_free(second);
-	mem_free(cache);
 }
 
 /* ---- the place of a module in the ledger */
@@ -236,7 +228,8 @@ CASE(each_part_of_a_run_counts)
 CASE(each_part_of_a_module_s_place_counts)
 {
 	enum { PARTS = 6 };
-	char *kept = at("state"), *cache = at("cache"), *one = at("one.so"), *two = at("two.so");
+	char *kept = keep(at("state")), *cache = keep(at("cache")), *one = keep(at("one.so")),
+		 *two = keep(at("two.so"));
 	static char first[] = "a/member", second[] = "b/member";
 
 	put("one.so", "one");
@@ -271,10 +264,6 @@ CASE(each_part_of_a_module_s_place_counts)
 			ledger_close(&ledger);
 		}
 	}
-	mem_free(kept);
-	mem_free(cache);
-	mem_free(one);
-	mem_free(two);
 }
 
 /* ---- a pack's manifest */

@@ -173,14 +173,13 @@ static void put_large(struct buf *data, char letter)
 							.isa_minor = 8,
 							.target = {.sm = 70},
 							.compression = DEVCODE_ZSTD};
-	char *text = mem_alloc(SIZE);
+	char *text = keep(mem_alloc(SIZE));
 
 	assert_non_null(text);
 	memset(text, letter, SIZE - 1);
 	memcpy(text, start, sizeof start - 1);
 	ptx.payload = text;
 	OK(write_container(why, &ptx, data));
-	mem_free(text);
 }
 
 TEST_WITH(much_outside_the_registered_sections_is_left_out, make_folder, remove_folder)
@@ -360,10 +359,7 @@ TEST_WITH(only_a_variant_spares_a_library_without_code, NULL, NULL)
 						   (int)(os_base_name(cases[i].names[k]) - cases[i].names[k]),
 						   cases[i].names[k]);
 			if (*inner) {
-				char *made = os_join(folder, inner);
-
-				OK(os_make_dirs(why, made, 0700));
-				mem_free(made);
+				OK(os_make_dirs(why, keep(os_join(folder, inner)), 0700));
 			}
 			write_library(cases[i].names[k], k ? cases[i].version : "7.0", k ? cases[i].sm : "70");
 		}
@@ -448,7 +444,7 @@ static bool stop_countdown(void *context)
 TEST_WITH(an_interrupt_ends_it_between_containers, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
-	char *path = os_join(folder, "a.fatbin");
+	char *path = keep(os_join(folder, "a.fatbin"));
 	const char *paths[] = {path};
 	size_t left = 3; /* the file, then one of its two containers */
 	const struct plan_request request = {
@@ -470,7 +466,6 @@ TEST_WITH(an_interrupt_ends_it_between_containers, make_folder, remove_folder)
 	assert_int_equal(plan->module_count, 2);
 	plan_free(plan);
 	buf_free(&data);
-	mem_free(path);
 }
 
 /* Whatever a hostile package has, a command ends with a line before its modules fill the memory;

@@ -372,7 +372,7 @@ TEST(damage_is_as_if_it_were_not_there)
 	remember(inventory, &second, &question, 2);
 	OK(inventory_save(why, inventory));
 	inventory_close(inventory);
-	path = only_file(folder);
+	path = keep(only_file(folder));
 	OK(os_read_file(why, path, 1 << 20, &file));
 	for (size_t i = 0; i < file.size; i++) {
 		bool known;
@@ -394,18 +394,15 @@ TEST(damage_is_as_if_it_were_not_there)
 	buf_free(&file);
 	OK(os_remove_tree(why, folder));
 	mem_free(folder);
-	mem_free(path);
 }
 
 static void make_older(const char *folder, const char *name, unsigned days)
 {
-	char *path = os_join(folder, name);
 	const double then = (double)os_now_s() - days * 86400.0;
 	uv_fs_t request;
 
-	OK(uv_fs_utime(NULL, &request, path, then, then, NULL));
+	OK(uv_fs_utime(NULL, &request, keep(os_join(folder, name)), then, then, NULL));
 	uv_fs_req_cleanup(&request);
-	mem_free(path);
 }
 
 TEST(another_version_is_not_believed)
@@ -429,8 +426,8 @@ TEST(another_version_is_not_believed)
 	remember(inventory, &first, &question, 1);
 	OK(inventory_save(why, inventory));
 	inventory_close(inventory);
-	path = only_file(folder);
-	other = os_join(folder, "inventory-01234567");
+	path = keep(only_file(folder));
+	other = keep(os_join(folder, "inventory-01234567"));
 	OK(os_rename(why, path, other));
 	inventory = inventory_open(folder);
 	assert_false(replay(inventory, &first, &question, 1));
@@ -449,15 +446,12 @@ TEST(another_version_is_not_believed)
 	OK(inventory_save(why, inventory));
 	inventory_close(inventory);
 	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
-		mem_free(other);
-		other = os_join(folder, old[i].name);
+		other = keep(os_join(folder, old[i].name));
 		if (os_exists(other) != old[i].stays)
 			fail_msg("%s", old[i].name);
 	}
 	OK(os_remove_tree(why, folder));
 	mem_free(folder);
-	mem_free(path);
-	mem_free(other);
 }
 
 RUN_TESTS(NULL, NULL)

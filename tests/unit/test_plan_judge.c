@@ -21,9 +21,9 @@ static void judge_text(char answer[512], const char *name, const char *lines, un
 {
 	const struct jw_driver driver = {.cuda = cuda};
 	const struct jw_target device = {(uint16_t)sm, 0};
-	char *text = mem_printf("jitwarm-wheels 1 2026-11-27\npackage p\nwheel 1 linux py3 p.whl "
-							"%064d\n%s",
-							0, lines);
+	char *text = keep(mem_printf("jitwarm-wheels 1 2026-11-27\npackage p\nwheel 1 linux py3 p.whl "
+								 "%064d\n%s",
+								 0, lines));
 	struct fates fates = {.items = NULL};
 	struct wheel_list list;
 	size_t modules = 0;
@@ -67,7 +67,6 @@ static void judge_text(char answer[512], const char *name, const char *lines, un
 		text_append(answer, 512, "; %zu modules", modules);
 	fates_free(&fates);
 	wheel_list_free(&list);
-	mem_free(text);
 }
 
 #define A    "library library ~12040 p/a.so\n"
@@ -235,7 +234,7 @@ TEST(the_rule_agrees_with_what_is_known)
 	char *line;
 
 	OK(os_read_file(why, path, 1 << 20, &content));
-	line = mem_string(buf_text(&content));
+	line = keep(mem_string(buf_text(&content)));
 	for (char *at = line + strcspn(line, "\n") + 1, *next; *at; at = next) {
 		const char *name, *version, *platform, *gpu, *driver, *outcome;
 		struct jw_which_options options = {.package = NULL};
@@ -269,7 +268,6 @@ TEST(the_rule_agrees_with_what_is_known)
 	}
 	assert_int_equal(facts, FACTS);
 	assert_in_range(right, RIGHT, FACTS);
-	mem_free(line);
 	buf_free(&content);
 }
 

@@ -87,7 +87,7 @@ TEST(only_what_does_not_run_is_linked)
 	const struct jw_target gpu = {.sm = 86};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = make_program(cases[i].sm, false);
+		char *path = keep(make_program(cases[i].sm, false));
 		const char *const paths[] = {path};
 		struct said said = {0};
 		const struct jw_scan_options options = {.paths = paths,
@@ -103,7 +103,6 @@ TEST(only_what_does_not_run_is_linked)
 		assert_int_equal(said.verdicts.compatible, cases[i].compatible);
 		assert_int_equal(said.verdicts.link, cases[i].link);
 		assert_int_equal(said.verdicts.link_needed, cases[i].needed);
-		mem_free(path);
 	}
 }
 
@@ -118,7 +117,7 @@ TEST(what_a_link_would_read_is_too_new_only_if_there_is_a_link)
 	const struct jw_target gpu = {.sm = 86};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = make_program(cases[i].sm, true);
+		char *path = keep(make_program(cases[i].sm, true));
 		const char *const paths[] = {path};
 		struct said said = {0};
 		const struct jw_scan_options options = {.paths = paths,
@@ -134,7 +133,6 @@ TEST(what_a_link_would_read_is_too_new_only_if_there_is_a_link)
 		assert_int_equal(said.verdicts.cannot, cases[i].cannot);
 		assert_int_equal(said.verdicts.cannot_too_new, cases[i].cannot);
 		assert_int_equal(said.verdicts.needs.cuda, cases[i].needs);
-		mem_free(path);
 	}
 }
 

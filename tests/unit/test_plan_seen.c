@@ -34,13 +34,12 @@ TEST(a_library_that_is_cut_off_spoils_no_other)
 
 	cut.size -= 64;
 	make_archive(&archive, false, "zip:compression=deflate", files, 2);
-	path = write_file("a-1.0-py3-none-any.whl", &archive);
+	path = keep(write_file("a-1.0-py3-none-any.whl", &archive));
 	OK(plan_paths(why, &request, (const char *[]){path}, 1, &plan));
 	assert_int_equal(plan->troubles, 1);
 	assert_int_equal(plan->module_count, 1);
 	assert_string_equal(plan->files[plan->modules[0].file].member, "a/whole.so");
 	plan_free(plan);
-	mem_free(path);
 	buf_free(&cut);
 	buf_free(&whole);
 	buf_free(&archive);
@@ -126,7 +125,7 @@ TEST(large_libraries_are_told_in_their_order)
 	}
 	libraries[3].size -= 64;
 	make_archive(&wheel, false, "zip:compression=deflate,compression-level=1", files, 8);
-	path = write_file("large-1.0-py3-none-any.whl", &wheel);
+	path = keep(write_file("large-1.0-py3-none-any.whl", &wheel));
 	for (size_t round = 0; round < 5; round++) {
 		struct told told = {.most = SIZE_MAX, .cancel_at = SIZE_MAX};
 
@@ -145,7 +144,6 @@ TEST(large_libraries_are_told_in_their_order)
 		assert_int_equal(why->code, JW_ERR_INTERRUPTED);
 		assert_memory_equal(told.text, wanted, strlen(told.text));
 	}
-	mem_free(path);
 	for (size_t i = 0; i < 8; i++)
 		buf_free(&libraries[i]);
 	buf_free(&room);
@@ -175,10 +173,9 @@ TEST(a_wheel_may_have_any_number_of_large_libraries)
 		(void)snprintf(wanted + used, sizeof wanted - used, "%s 1\n", names[i]);
 	}
 	make_archive(&wheel, false, "zip:compression=deflate,compression-level=1", files, COUNT);
-	path = write_file("many-1.0-py3-none-any.whl", &wheel);
+	path = keep(write_file("many-1.0-py3-none-any.whl", &wheel));
 	OK(pass(path, &told));
 	assert_string_equal(told.text, wanted);
-	mem_free(path);
 	buf_free(&room);
 	buf_free(&library);
 	buf_free(&wheel);

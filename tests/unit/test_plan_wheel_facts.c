@@ -32,13 +32,12 @@ static const char list[] = "jitwarm-wheels 1 2026-11-27\n"
 
 static void found_is(const char *sha256, const char *lines)
 {
-	char *found = wheel_facts_find(list, sha256);
+	char *found = keep(wheel_facts_find(list, sha256));
 
 	if (lines)
 		assert_string_equal(found, lines);
 	else
 		assert_true(!found);
-	mem_free(found);
 }
 
 TEST(facts_are_found_by_their_hash)
@@ -157,14 +156,13 @@ TEST(a_library_without_code_is_a_line)
 										.runtime_cuda = 12000,
 										.runtime_shared = true};
 	struct wheel_facts facts = {.items = NULL};
-	char *lines = wheel_facts_find(wheel_text, "aaaa");
+	char *lines = keep(wheel_facts_find(wheel_text, "aaaa"));
 	struct wheel_list read;
 
 	OK(wheel_facts_add(why, &facts, &image));
 	assert_string_equal(buf_text(&facts.items[0].lines), "library library 12000 a/_c.so\n");
 	wheel_facts_free(&facts);
 	assert_string_equal(lines, "library library 12000 a/_c.so\n");
-	mem_free(lines);
 	assert_true(wheel_facts_alike(code, both) && wheel_facts_alike(both, code));
 	OK(wheel_list_read(why, "list", wheel_text, strlen(wheel_text), "a", &read));
 	for (size_t i = 0; i < 2; i++) {
@@ -207,12 +205,12 @@ static void check_marker(char *rest)
 /* Calls `check` with each line of tests/data/requirements.tsv of this kind. */
 static size_t each_line(const char *kind, void (*check)(char *rest))
 {
-	char *path = os_join(JITWARM_SOURCE_DIR, "tests/data/requirements.tsv"), *text;
+	char *path = keep(os_join(JITWARM_SOURCE_DIR, "tests/data/requirements.tsv")), *text;
 	struct buf content = {0};
 	size_t tried = 0;
 
 	OK(os_read_file(why, path, 1 << 20, &content));
-	text = mem_string(buf_text(&content));
+	text = keep(mem_string(buf_text(&content)));
 	for (char *line = text, *end; *line; line = end) {
 		end = line + strcspn(line, "\n");
 		if (*end)
@@ -222,9 +220,7 @@ static size_t each_line(const char *kind, void (*check)(char *rest))
 		check(line);
 		tried++;
 	}
-	mem_free(text);
 	buf_free(&content);
-	mem_free(path);
 	return tried;
 }
 
@@ -367,14 +363,13 @@ TEST(a_module_of_two_libraries_is_work_for_the_first)
 	for (size_t i = 0; i < COUNT; i++)
 		files[i] = (struct packed_file){members[i].name, members[i].other ? &two : &one};
 	make_archive(&wheel, false, "zip:compression=store", files, COUNT);
-	path = write_file("p-1.0-py3-none-any.whl", &wheel);
+	path = keep(write_file("p-1.0-py3-none-any.whl", &wheel));
 	scan_file(path, &facts);
 	assert_int_equal(facts.count, COUNT);
 	for (size_t i = 0; i < COUNT; i++)
 		if (!strstr(buf_text(&facts.items[i].lines), "+1:") == members[i].works)
 			fail_msg("%s: %s", members[i].name, buf_text(&facts.items[i].lines));
 	wheel_facts_free(&facts);
-	mem_free(path);
 	buf_free(&one);
 	buf_free(&two);
 	buf_free(&wheel);
@@ -386,7 +381,7 @@ static void add_scan(void)
 	static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 							  ".visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %r<3>;\n"
 							  "\tadd.s32 %r1, %r1, 1;\n\tadd.s32 %r2, %r1, 1;\n\tret;\n}\n";
-	char *path = os_join(folder, "k.ptx");
+	char *path = keep(os_join(folder, "k.ptx"));
 	struct wheel_facts facts = {.items = NULL};
 
 	OK(os_write_atomic(why, path, ptx, strlen(ptx)));
@@ -394,14 +389,13 @@ static void add_scan(void)
 	assert_int_equal(facts.count, 1);
 	OK(buf_printf(why, &facts_now, "%s", strchr(buf_text(&facts.items[0].lines), '\n') + 1));
 	wheel_facts_free(&facts);
-	mem_free(path);
 }
 
 /* Kept facts of another form are found again (prime/asked.c), so each change of the rules that make
  * facts has to raise the form. FACTS_RECORD=1 writes the file, but not for a form that it has. */
 TEST(other_facts_have_another_form)
 {
-	char *path = os_join(JITWARM_SOURCE_DIR, "tests/data/wheel-facts"), form[32];
+	char *path = keep(os_join(JITWARM_SOURCE_DIR, "tests/data/wheel-facts")), form[32];
 	struct buf known = {0};
 
 	(void)snprintf(form, sizeof form, "facts %d\n", WHEEL_FACTS_FORM);
@@ -417,7 +411,6 @@ TEST(other_facts_have_another_form)
 				 path, buf_text(&facts_now));
 	buf_free(&known);
 	buf_free(&facts_now);
-	mem_free(path);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -299,13 +299,12 @@ TEST(the_versions_of_python)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct wheel wheel = {.pythons = cases[i].pythons};
-		char *text = wheel_pythons(&wheel);
+		char *text = keep(wheel_pythons(&wheel));
 
 		assert_true(wheel_fits_python(&wheel, cases[i].fits));
 		assert_true(!cases[i].not || !wheel_fits_python(&wheel, cases[i].not ));
 		if (cases[i].text)
 			assert_string_equal(text, cases[i].text);
-		mem_free(text);
 	}
 }
 
@@ -321,12 +320,11 @@ TEST(the_list_of_the_program)
 	wheel_list_free(&list);
 	/* Each package of the list is read whole. */
 	for (const char *at = text; (at = strstr(at, "\npackage "));) {
-		char *package = mem_string_n(at + 9, strcspn(at + 9, "\n"));
+		char *package = keep(mem_string_n(at + 9, strcspn(at + 9, "\n")));
 
 		OK(wheel_list_read(why, WHEEL_LIST_OWN, text, size, package, &list));
 		assert_true(list.count > 0);
 		wheel_list_free(&list);
-		mem_free(package);
 		at += 9;
 	}
 	GIVES(JW_ERR_NOT_FOUND, wheel_list_read(why, WHEEL_LIST_OWN, text, size, "none", &list));

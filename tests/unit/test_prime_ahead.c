@@ -33,9 +33,8 @@ static struct jw_ahead look_at(const char *library)
 	char *path;
 
 	put(library, "no library");
-	path = at(library);
+	path = keep(at(library));
 	OK(jw_ahead_find(why, path, &ahead));
-	mem_free(path);
 	return ahead;
 }
 
@@ -49,10 +48,9 @@ static void expect(const struct jw_ahead *ahead, enum jw_ahead_state state, bool
 
 static void put_record(const char *text)
 {
-	char *document = mem_printf("{\"schema\":\"jitwarm.state/1\",\"ahead\":%s}", text);
+	char *document = keep(mem_printf("{\"schema\":\"jitwarm.state/1\",\"ahead\":%s}", text));
 
 	put("state/state.json", document);
-	mem_free(document);
 }
 
 static void record(const char *state, const char *more)
@@ -85,9 +83,8 @@ CASE(another_one_is_installed)
 	expect(&ahead, JW_AHEAD_NONE, false, 0);
 	/* A named library of unknown release was not compared. */
 	put("libcuda.so.1", "no library");
-	path = at("libcuda.so.1");
+	path = keep(at("libcuda.so.1"));
 	GIVES(JW_ERR_UNSUPPORTED, jw_ahead_find(why, path, &ahead));
-	mem_free(path);
 }
 
 CASE(a_record_says_how_far_it_came)
@@ -161,7 +158,7 @@ CASE(hostile_records_are_none)
 /* Two processes that prepare would compile everything twice, and overwrite each other's record. */
 CASE(one_process_prepares_at_a_time)
 {
-	char *library = at("libcuda.so.550.163.01"), *path = at("state/ahead-lock");
+	char *library = keep(at("libcuda.so.550.163.01")), *path = keep(at("state/ahead-lock"));
 	const struct jw_ahead_options options = {.library = library};
 	struct jw_ahead ahead = {.state = JW_AHEAD_FAILED};
 	struct os_file *lock;
@@ -187,8 +184,6 @@ CASE(one_process_prepares_at_a_time)
 	/* The call gets further then, and lacks the compiler. */
 	assert_int_equal(jw_ahead_prepare(why, &options, &ahead), -1);
 	assert_int_not_equal(why->code, JW_ERR_BUSY);
-	mem_free(path);
-	mem_free(library);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -63,23 +63,21 @@ static void put_entry(const char *name, int64_t second)
 	bytes[100] = '\0';
 	(void)snprintf(path, sizeof path, "cache/a/b/%s", name);
 	put(path, bytes);
-	whole = at(path);
+	whole = keep(at(path));
 	check_set_mtime(whole, (1000000000 + second) * 1000000000);
-	mem_free(whole);
 }
 
 static void put_index(uint32_t version)
 {
-	char *path = at("cache/index");
+	char *path = keep(at("cache/index"));
 
 	OK(os_write_atomic(why, path, (const uint32_t[]){version, 0, 0, 0}, 16));
-	mem_free(path);
 }
 
 CASE(lost_and_damaged_entries_are_seen)
 {
 	static const char one[] = "00000000000001", other[] = "00000000000002";
-	char *cut = at("cache/a/b/00000000000001"), *index = at("cache/index");
+	char *cut = keep(at("cache/a/b/00000000000001")), *index = keep(at("cache/index"));
 	struct os_file *file;
 
 	set("JITWARM_STATE", "state");
@@ -119,13 +117,11 @@ CASE(lost_and_damaged_entries_are_seen)
 	assert_true(has_changed("frame"));
 	put_index(0x41);
 	assert_false(has_changed("frame"));
-	mem_free(cut);
-	mem_free(index);
 }
 
 CASE(a_cache_that_was_named_is_looked_at)
 {
-	char *cache = at("cache"), *entry = at("cache/a/b/00000000000001");
+	char *cache = keep(at("cache")), *entry = keep(at("cache/a/b/00000000000001"));
 
 	set("JITWARM_STATE", "state");
 	set("CUDA_CACHE_PATH", "elsewhere");
@@ -138,14 +134,12 @@ CASE(a_cache_that_was_named_is_looked_at)
 	assert_true(has_changed("frame"));
 	assert_string_equal(said, "cache");
 	named_cache = NULL;
-	mem_free(entry);
-	mem_free(cache);
 }
 
 /* Replaces the last run's record of `name`. */
 static void remember_as(const char *name, const char *value)
 {
-	char *path = at("state/state.json"), *start;
+	char *path = keep(at("state/state.json")), *start;
 	struct buf text = {0}, changed = BUF_MAX(1 << 16);
 
 	OK(os_read_file(why, path, 1 << 16, &text));
@@ -161,7 +155,6 @@ static void remember_as(const char *name, const char *value)
 	OK(os_write_atomic(why, path, changed.data, changed.size));
 	buf_free(&changed);
 	buf_free(&text);
-	mem_free(path);
 }
 
 /* The entries have their old size and time, after damage to the disk, or a power loss soon after
@@ -197,7 +190,7 @@ CASE(each_part_of_a_run_counts)
 	static const char *const gpus[] = {"10de:2204@0000:01:00.0", "10de:2204@0000:02:00.0",
 									   "10de:2206@0000:02:00.0",
 									   "10de:2206@0000:02:00.0,10de:2206@0000:03:00.0", ""};
-	char *folders = os_env("LD_LIBRARY_PATH"), *core = at(SITE "core.so");
+	char *folders = keep(os_env("LD_LIBRARY_PATH")), *core = keep(at(SITE "core.so"));
 
 	make_environment();
 	assert_true(has_changed("frame"));
@@ -239,8 +232,6 @@ CASE(each_part_of_a_run_counts)
 	assert_false(has_changed("frame"));
 	remember_as("\"schema\":", "\"jitwarm.last-run/2\"");
 	assert_true(has_changed("frame") && !has_changed("frame"));
-	mem_free(core);
-	mem_free(folders);
 }
 
 /* A named cache belongs to another run, too. */

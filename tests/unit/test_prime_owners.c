@@ -74,10 +74,9 @@ static void warm_from(size_t count, bool cancelled, struct jw_record_result *ret
 		char *path;
 
 		entries_make(&entry, (unsigned)i, 0);
-		path = cache_entry_path(recorder.cache_dir, entry.key);
+		path = keep(cache_entry_path(recorder.cache_dir, entry.key));
 		OK(os_make_shared_parent(why, path, 0700));
 		OK(os_write_atomic(why, path, entry.bytes, entry.size));
-		mem_free(path);
 		recording.modules[i] = (struct jw_recorded_module){
 			.key = entry.key, .key_bytes = entry.key_bytes, .target = {.sm = 86}};
 		recorder.entries[i] = (struct record_entry){.form = CACHE_KEY_LOAD, .insertable = true};

@@ -6,10 +6,9 @@
 
 static void write_time(unsigned n, int64_t second)
 {
-	char *path = cache_entry_path(dir, key_of(n));
+	char *path = keep(cache_entry_path(dir, key_of(n)));
 
 	check_set_mtime(path, second * 1000000000);
-	mem_free(path);
 }
 
 /* The order is that in which the program needs the modules, since an insert evicts the oldest

@@ -74,7 +74,7 @@ static char *with_text(const char *from, const char *to)
 		profile.stamp,
 		&(struct cache_key_input){86, CACHE_KEY_LOAD, ptx, sizeof ptx, "-O4", 3, false},
 		&key_bytes);
-	document = mem_printf(
+	document = keep(mem_printf(
 		"{\"schema\":\"jitwarm.recording/2\",\"command\":\"python3\",\n"
 		"\"driver\":{\"version\":\"550.163.01\",\"cuda\":\"12.4\",\"stamp\":\"" STAMP
 		"\"},\n\"files\":[],\n\"modules\":[],\n\"not_in_files\":[\n"
@@ -82,20 +82,19 @@ static char *with_text(const char *from, const char *to)
 		"\"size_bytes\":%zu,\"options\":\"-O4\",\"text\":0,\"seconds\":0,\"known_before\":false}],"
 		"\n"
 		"\"texts\":[\n{\"size_bytes\":%zu,\"zstd\":\"%s\"}]}\n",
-		(unsigned long long)key, (unsigned long long)key_bytes, sizeof ptx, sizeof ptx, text.zstd);
+		(unsigned long long)key, (unsigned long long)key_bytes, sizeof ptx, sizeof ptx, text.zstd));
 	mem_free(text.zstd);
 	at = from ? strstr(document, from) : NULL;
 	if (!from)
 		return document;
 	assert_non_null(at);
 	made = mem_printf("%.*s%s%s", (int)(at - document), document, to, at + strlen(from));
-	mem_free(document);
 	return made;
 }
 
 TEST(texts_are_read_back)
 {
-	char *text = with_text(NULL, NULL);
+	char *text = keep(with_text(NULL, NULL));
 	struct jw_recording *recording = parse(NULL, text);
 	struct buf again = BUF_MAX(1 << 20), payload = BUF_MAX(1 << 20), key = BUF_MAX(1 << 20);
 
@@ -118,7 +117,6 @@ TEST(texts_are_read_back)
 	buf_free(&payload);
 	buf_free(&again);
 	jw_result_free(recording);
-	mem_free(text);
 }
 
 TEST(hostile_texts_are_refused)
@@ -142,11 +140,10 @@ TEST(hostile_texts_are_refused)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *text = with_text(cases[i].from, cases[i].to);
+		char *text = keep(with_text(cases[i].from, cases[i].to));
 
 		assert_null(parse(why, text));
 		assert_string_equal(why->message, cases[i].message);
-		mem_free(text);
 	}
 }
 
@@ -173,18 +170,15 @@ TEST(texts_unpack_to_what_they_say)
 /* Empty frames would be read for each module that has the text. */
 TEST(texts_are_no_longer_than_they_need_be)
 {
-	char *text = with_text(NULL, NULL), *at = strstr(text, "\"zstd\":\"") + 8, *made;
-	char *blank = mem_array(1, 4096);
+	char *text = keep(with_text(NULL, NULL)), *at = strstr(text, "\"zstd\":\"") + 8, *made;
+	char *blank = keep(mem_array(1, 4096));
 	struct jw_recording *recording;
 
 	memset(blank, 'A', 4095);
-	made = mem_printf("%.*s%s%s", (int)(at - text), text, blank, at);
+	made = keep(mem_printf("%.*s%s%s", (int)(at - text), text, blank, at));
 	recording = parse(why, made);
 	assert_null(recording);
 	assert_string_equal(why->message, "text 0 is malformed");
-	mem_free(blank);
-	mem_free(made);
-	mem_free(text);
 }
 
 /* A hundred modules share one text that claims 11 MB. */
@@ -235,7 +229,7 @@ TEST(other_drivers_and_gpus_prime_the_same_containers)
 									 .modules = modules,
 									 .module_count = 3};
 	struct buf data = make_buf();
-	char *path = os_join(folder, "lib.so");
+	char *path = keep(os_join(folder, "lib.so"));
 	struct jw_found_file library = {.path = path};
 	const struct jw_found found = {.files = &library, .file_count = 1};
 	const struct plan_request request = {.found = &found,
@@ -271,7 +265,6 @@ TEST(other_drivers_and_gpus_prime_the_same_containers)
 	assert_string_equal(plan->notes[1], "1 recorded module has nothing to compile on these GPUs");
 	plan_free(plan);
 	buf_free(&data);
-	mem_free(path);
 }
 
 /* The recording's text becomes a module for each GPU that its PTX fits, even if a file that is not
@@ -288,7 +281,7 @@ TEST(texts_are_planned_for_the_gpus_that_they_fit)
 		{61, {12040, {550, 163, 1}}, 0, 1, 0},
 		{86, {11070, {515, 105, 1}}, 0, 0, 1},
 	};
-	char *document = with_text(NULL, NULL), *path = os_join(folder, "lib.so");
+	char *document = keep(with_text(NULL, NULL)), *path = keep(os_join(folder, "lib.so"));
 	struct jw_recording *recording = parse(NULL, document);
 	struct jw_found_file library = {.path = path};
 	struct buf data = make_buf();
@@ -329,8 +322,6 @@ TEST(texts_are_planned_for_the_gpus_that_they_fit)
 	}
 	buf_free(&data);
 	jw_result_free(recording);
-	mem_free(document);
-	mem_free(path);
 }
 
 /* The files are below the home, and beside it. */
@@ -338,12 +329,12 @@ TEST(paths_are_portable_below_the_home)
 {
 	static const char *const cases[][2] = {
 		{"ann/a.so", "~/a.so"}, {"anna/a.so", NULL}, {"a.so", NULL}};
-	char *home = os_join(folder, "ann");
+	char *home = keep(os_join(folder, "ann"));
 
 	OK(os_env_set(why, "HOME", home));
 	OK(os_env_set(why, "USERPROFILE", home));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *whole = os_join(folder, cases[i][0]);
+		char *whole = keep(os_join(folder, cases[i][0]));
 		struct jw_recorded_file file = {.path = whole};
 		struct jw_recording *recording = arena_open(sizeof *recording);
 
@@ -351,9 +342,7 @@ TEST(paths_are_portable_below_the_home)
 		jw_recording_name_files(recording, NULL);
 		assert_string_equal(file.path, cases[i][1] ? cases[i][1] : whole);
 		jw_result_free(recording);
-		mem_free(whole);
 	}
-	mem_free(home);
 }
 
 RUN_TESTS(make_folder, remove_folder)

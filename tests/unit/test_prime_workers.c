@@ -68,9 +68,8 @@ static int prepare(void **state)
 
 	if (make_folder(state))
 		return -1;
-	root = os_join(folder, "root");
+	root = keep(os_join(folder, "root"));
 	OK(os_env_set(why, "JITWARM_SYSTEM_ROOT", root));
-	mem_free(root);
 	return 0;
 }
 

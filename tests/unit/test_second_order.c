@@ -138,19 +138,17 @@ TEST(addresses_name_wheels)
 	for (unsigned round = 0; round < 3 * 3 * 3 * 36; round++) {
 		const char *first = pluses[round % 3], *second = pluses[round / 3 % 3];
 		const char *one = parts[round / 27 % 6], *two = parts[round / 162 % 6];
-		char *report = mem_printf("{\"install\": [{\"metadata\": {\"name\": \"torch\", "
-								  "\"version\": \"2.4\"}, \"download_info\": "
-								  "{\"url\": \"https://a/b/w-%s%s%s%su1-none.whl\"}}]}",
-								  one, first, two, second);
-		char *wanted = mem_printf("w-%s+%s+u1-none.whl", one, two);
+		char *report = keep(mem_printf("{\"install\": [{\"metadata\": {\"name\": \"torch\", "
+									   "\"version\": \"2.4\"}, \"download_info\": "
+									   "{\"url\": \"https://a/b/w-%s%s%s%su1-none.whl\"}}]}",
+									   one, first, two, second));
+		char *wanted = keep(mem_printf("w-%s+%s+u1-none.whl", one, two));
 		struct jw_package_list list = {.count = 0};
 
 		OK(pip_report_read(why, report, strlen(report), &list));
 		assert_int_equal(list.count, 1);
 		assert_string_equal(list.items[0].file, strstr(wanted, "é") ? "" : wanted);
 		jw_package_list_free(&list);
-		mem_free(report);
-		mem_free(wanted);
 	}
 }
 

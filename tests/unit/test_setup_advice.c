@@ -81,7 +81,7 @@ TEST(a_limit_for_files_is_set_where_it_is_too_small)
 /* The warnings have two sources, and none of them is lost. */
 TEST(all_warnings_are_together)
 {
-	char *path = inside("OneDrive/cache");
+	char *path = keep(inside("OneDrive/cache"));
 	const struct jw_tune_question question = {.path = path};
 	struct jw_system *system = open_asleep();
 	struct jw_tune_advice *advice;
@@ -94,7 +94,6 @@ TEST(all_warnings_are_together)
 	assert_int_equal(advice->warning_count, system->cache.warning_count + of_path);
 	jw_result_free(advice);
 	jw_system_free(system);
-	mem_free(path);
 }
 
 TEST(limits)

@@ -113,13 +113,12 @@ static int usual(void **state)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "CONDA_PREFIX", "CUDA_CACHE_PATH",
 										 "CUDA_CACHE_MAXSIZE"};
-	char *inner = os_join(root, "state");
+	char *inner = keep(os_join(root, "state"));
 	int result = root_empty(state) || os_env_set(why, "JITWARM_STATE", inner) ||
 				 os_env_set(why, "HOME", root);
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
 		result = os_env_set(why, others[i], NULL);
-	mem_free(inner);
 	memset(registry, 0, sizeof registry);
 	/* names in their order */
 	(void)slot_of(OS_VARIABLES_USER, "CUDA_CACHE_MAXSIZE");

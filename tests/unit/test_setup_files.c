@@ -18,14 +18,12 @@ static int usual(void **state)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "ZDOTDIR", "CUDA_CACHE_PATH",
 										 "CUDA_CACHE_MAXSIZE"};
-	char *home = os_join(root, "home"), *inner = os_join(root, "state");
+	char *home = keep(os_join(root, "home")), *inner = keep(os_join(root, "state"));
 	int result = root_empty(state) || os_env_set(why, "HOME", home) ||
 				 os_env_set(why, "JITWARM_STATE", inner) || os_env_set(why, "SHELL", "/bin/bash");
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
 		result = os_env_set(why, others[i], NULL);
-	mem_free(home);
-	mem_free(inner);
 	(void)umask(022);
 	return result;
 }
@@ -173,12 +171,11 @@ TEST_WITH(profiles_of_all_kinds_keep_their_bytes, usual, NULL)
 			expect(true, &shell,
 				   "restored /home/.bashrc|removed /home/.config/jitwarm/shell.conf|");
 			OK(os_read_file(why, inside("home/.bashrc"), LARGE + 2, &after));
-			whole = mem_printf("%s\n", large);
+			whole = keep(mem_printf("%s\n", large));
 			assert_int_equal(after.size, LARGE + 1);
 			assert_string_equal(buf_text(&after), whole);
 			assert_int_equal(stat(inside("home/.bashrc"), &stat_of), 0);
 			assert_int_equal(stat_of.st_mode & 0777, read_only ? 0440 : 0640);
-			mem_free(whole);
 			buf_free(&after);
 		}
 	free(large);

@@ -171,22 +171,18 @@ TEST(a_line_that_is_too_long_is_refused)
 	/* a folder beside a file cannot exist */
 	files_put(folder, "b", "", 0);
 	{
-		char *below = os_join(folder, "b/log");
-
-		assert_int_equal(jw_log_append(NULL, below, LINE), -1);
-		mem_free(below);
+		assert_int_equal(jw_log_append(NULL, keep(os_join(folder, "b/log")), LINE), -1);
 	}
 }
 
 TEST(it_lies_beside_what_is_remembered)
 {
-	char *where = NULL, *wanted = os_join(folder, "runs.jsonl");
+	char *where = NULL, *wanted = keep(os_join(folder, "runs.jsonl"));
 
 	OK(os_env_set(why, "JITWARM_STATE", folder));
 	OK(jw_log_path(why, &where));
 	assert_string_equal(where, wanted);
 	mem_free(where);
-	mem_free(wanted);
 }
 
 /* The log was not named by the user: a power cut, or a wrong byte in it, ends no run. */
@@ -217,7 +213,7 @@ TEST(a_damaged_own_log_is_put_aside)
 
 	OK(os_env_set(why, "JITWARM_STATE", folder));
 	OK(jw_log_path(why, &own));
-	aside = os_join(folder, "runs.jsonl.damaged");
+	aside = keep(os_join(folder, "runs.jsonl.damaged"));
 	for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
 		struct buf old = {0}, new = {0};
 
@@ -231,7 +227,6 @@ TEST(a_damaged_own_log_is_put_aside)
 		buf_free(&old);
 		buf_free(&new);
 	}
-	mem_free(aside);
 	mem_free(own);
 }
 

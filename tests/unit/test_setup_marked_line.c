@@ -54,34 +54,25 @@ TEST(what_stands_before_and_after_is_untouched)
 {
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		for (size_t end = 0; end < sizeof ends / sizeof *ends; end++) {
-			char *before = mem_printf("%s%s%s%s", "first", ends[end][0], texts[i], ends[end][1]);
+			char *before =
+				keep(mem_printf("%s%s%s%s", "first", ends[end][0], texts[i], ends[end][1]));
 			const char *feed = *ends[end][1] ? "" : "\n";
-			char *wanted = mem_printf("%s%s" LINE "\n", before, feed),
-				 *whole = mem_printf("%s%s", before, feed), *after = put(before, LINE, false),
-				 *again = put(after, LINE, false), *undone = take(after, true), *more, *rest;
+			char *wanted = keep(mem_printf("%s%s" LINE "\n", before, feed)),
+				 *whole = keep(mem_printf("%s%s", before, feed)),
+				 *after = keep(put(before, LINE, false)), *again = keep(put(after, LINE, false)),
+				 *undone = keep(take(after, true)), *more, *rest;
 
 			assert_string_equal(after, wanted);
 			assert_string_equal(again, wanted);
 			assert_string_equal(undone, whole);
 			/* A line that somebody appends stays in its place, also after a new line before it. */
-			more = mem_printf("%sexport B=2", after);
-			mem_free(again);
-			again = put(more, "other " MARK, false);
-			mem_free(wanted);
-			wanted = mem_printf("%sother " MARK "\nexport B=2", whole);
+			more = keep(mem_printf("%sexport B=2", after));
+			again = keep(put(more, "other " MARK, false));
+			wanted = keep(mem_printf("%sother " MARK "\nexport B=2", whole));
 			assert_string_equal(again, wanted);
-			rest = take(again, true);
-			mem_free(wanted);
-			wanted = mem_printf("%sexport B=2", whole);
+			rest = keep(take(again, true));
+			wanted = keep(mem_printf("%sexport B=2", whole));
 			assert_string_equal(rest, wanted);
-			mem_free(rest);
-			mem_free(more);
-			mem_free(wanted);
-			mem_free(undone);
-			mem_free(again);
-			mem_free(after);
-			mem_free(whole);
-			mem_free(before);
 		}
 }
 
@@ -91,15 +82,12 @@ TEST(a_new_file_and_an_empty_one_are_told_apart)
 	static const char *const files[][2] = {{LINE "\n", ""}, {"\n" LINE "\n", "\n"}};
 
 	for (int is_new = 1; is_new >= 0; is_new--) {
-		char *after = put("", LINE, is_new), *again = put(after, LINE, false),
-			 *undone = take(after, true);
+		char *after = keep(put("", LINE, is_new)), *again = keep(put(after, LINE, false)),
+			 *undone = keep(take(after, true));
 
 		assert_string_equal(after, files[!is_new][0]);
 		assert_string_equal(again, after);
 		assert_string_equal(undone, files[!is_new][1]);
-		mem_free(after);
-		mem_free(again);
-		mem_free(undone);
 	}
 }
 
@@ -120,10 +108,9 @@ TEST(a_mark_claims_its_variables)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *rest = take(cases[i].text, true);
+		char *rest = keep(take(cases[i].text, true));
 
 		assert_string_equal(rest, cases[i].rest);
-		mem_free(rest);
 	}
 	mem_free(take("export CUDA_CACHE_PATH=/a " MARK "s\n", false));
 	mem_free(take("", false));

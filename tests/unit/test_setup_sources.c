@@ -12,13 +12,12 @@ static int usual(void **state)
 	static const char *const others[] = {
 		"XDG_CONFIG_HOME",    "CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH", "CUDA_CACHE_DISABLE",
 		"CUDA_FORCE_PTX_JIT", "JITWARM_TUNED",      "CUDA_CACHE_DIR",  "CUDA_DISABLE_PTX_JIT"};
-	char *home = os_join(root, "home");
+	char *home = keep(os_join(root, "home"));
 	int result =
 		root_empty(state) || os_env_set(why, "HOME", home) || os_env_set(why, "SHELL", "/bin/bash");
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
 		result = os_env_set(why, others[i], NULL);
-	mem_free(home);
 	return result;
 }
 
@@ -173,9 +172,8 @@ TEST_WITH(the_command_finds_the_line, usual, NULL)
 		OK(os_env_set(why, "SHELL", cases[i].shell));
 		(void)snprintf(path, sizeof path, "home/%s", cases[i].file);
 		root_put(path, "x\nexport CUDA_CACHE_MAXSIZE=1\n");
-		grep = jw_tune_grep("CUDA_CACHE_MAXSIZE");
+		grep = keep(jw_tune_grep("CUDA_CACHE_MAXSIZE"));
 		(void)snprintf(line, sizeof line, "%s 2>&1", grep);
-		mem_free(grep);
 		pipe = popen(line, "r");
 		assert_non_null(pipe);
 		(void)!fread(got, 1, sizeof got - 1, pipe);

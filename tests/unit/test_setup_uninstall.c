@@ -51,35 +51,31 @@ static char *inside(const char *name)
 
 static void set(const char *name, const char *inner)
 {
-	char *path = inside(inner);
+	char *path = keep(inside(inner));
 
 	OK(os_env_set(why, name, path));
-	mem_free(path);
 }
 
 static bool is_there(const char *name)
 {
-	char *path = inside(name);
+	char *path = keep(inside(name));
 	const bool there = !access(path, F_OK);
 
-	mem_free(path);
 	return there;
 }
 
 static void take_away(const char *name)
 {
-	char *path = inside(name);
+	char *path = keep(inside(name));
 
 	assert_int_equal(remove(path), 0);
-	mem_free(path);
 }
 
 static void make_dir(const char *name)
 {
-	char *path = inside(name);
+	char *path = keep(inside(name));
 
 	OK(os_make_dirs(why, path, 0700));
-	mem_free(path);
 }
 
 /* Sets up settings that name a cache, a key, and the state. */
@@ -87,7 +83,7 @@ static void set_things_up(void)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME",     "XDG_RUNTIME_DIR",
 										 "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE", "CONDA_PREFIX"};
-	char *cache = inside("tuned/cache");
+	char *cache = keep(inside("tuned/cache"));
 	const struct jw_tune_request request = {.scope = JW_SCOPE_SHELL, .path = cache};
 	struct jw_tune_result *result;
 
@@ -105,7 +101,6 @@ static void set_things_up(void)
 	OK(jw_tune_apply(why, &request, &result));
 	jw_result_free(result);
 	assert_true(is_there("home/.bashrc"));
-	mem_free(cache);
 }
 
 /* Makes a dry run, and then the run, which must do what the dry run reported. */
@@ -176,8 +171,9 @@ TEST_WITH(units_go_too, root_empty, NULL)
 		"home/.config/systemd/user/jitwarm.timer", "etc/systemd/system/jitwarm@a.service.d",
 		"etc/systemd/system/jitwarm@b.service.d", "etc/systemd/system/jitwarm@.service",
 		"etc/systemd/user/jitwarm.timer"};
-	char *tool = inside("bin/systemctl"), *path = mem_printf("%s/bin:/usr/bin:/bin", root);
-	char *system = inside("etc/systemd/system");
+	char *tool = keep(inside("bin/systemctl")),
+		 *path = keep(mem_printf("%s/bin:/usr/bin:/bin", root));
+	char *system = keep(inside("etc/systemd/system"));
 	struct seen seen;
 
 	set_things_up();
@@ -200,9 +196,6 @@ TEST_WITH(units_go_too, root_empty, NULL)
 	seen = uninstall(true);
 	assert_int_equal(seen.failed, 1);
 	assert_true(is_there("state") && !is_there("home/.bashrc"));
-	mem_free(tool);
-	mem_free(path);
-	mem_free(system);
 }
 
 RUN_TESTS(root_make, root_remove)

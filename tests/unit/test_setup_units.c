@@ -40,7 +40,7 @@ static int usual(void **state)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "VIRTUAL_ENV", "CONDA_PREFIX",
 										 "XDG_RUNTIME_DIR"};
-	char *path = mem_printf("%s/bin:/usr/bin:/bin", root);
+	char *path = keep(mem_printf("%s/bin:/usr/bin:/bin", root));
 	int result = root_empty(state) || os_env_set(why, "PATH", path) ||
 				 os_env_set(why, "HOME", inside("home")) ||
 				 os_env_set(why, "JITWARM_STATE", inside("state")) ||
@@ -48,7 +48,6 @@ static int usual(void **state)
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
 		result = os_env_set(why, others[i], NULL);
-	mem_free(path);
 	put_systemctl(true);
 	return result;
 }
@@ -492,10 +491,7 @@ TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 	assert_int_equal(count, 0);
 	jw_result_free(names);
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *path = mem_printf("etc/systemd/system/%s", files[i]);
-
-		root_put(path, "");
-		mem_free(path);
+		root_put(keep(mem_printf("etc/systemd/system/%s", files[i])), "");
 	}
 	OK(jw_startup_services(why, &names, &count));
 	jw_result_free(names);
@@ -507,10 +503,9 @@ TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 	/* A folder that cannot be listed is not empty. */
 	OK(root_empty(NULL));
 	root_put("etc/systemd/other", "");
-	folder_of_units = mem_printf("%s/etc/systemd/system", root);
+	folder_of_units = keep(mem_printf("%s/etc/systemd/system", root));
 	assert_int_equal(symlink("system", folder_of_units), 0);
 	assert_int_equal(jw_startup_services(NULL, &names, &count), -1);
-	mem_free(folder_of_units);
 }
 
 RUN_TESTS(root_make, root_remove)

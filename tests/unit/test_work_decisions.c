@@ -120,7 +120,7 @@ static int begin_run(void **state)
 							   .workers = WORKERS,
 							   .live = (struct cache_live *)slots,
 							   .inserted = inserted};
-	run = mem_alloc(sizeof *run);
+	run = keep(mem_alloc(sizeof *run));
 	job_queue_open(&plan, &run->queue);
 	run->setup = &setup;
 	run->outcome = arena_open(sizeof *run->outcome);
@@ -148,7 +148,6 @@ static int end_run(void **state)
 	(void)state;
 	job_queue_close(&run->queue);
 	jw_result_free(run->outcome);
-	mem_free(run);
 	return 0;
 }
 

@@ -21,11 +21,9 @@ __attribute__((visibility("default"))) int kill(pid_t process, int number)
 
 static bool stop_when_begun(void *unused)
 {
-	char *begun = os_join(folder, "marks/begun");
-	bool is = os_exists(begun);
+	bool is = os_exists(keep(os_join(folder, "marks/begun")));
 
 	(void)unused;
-	mem_free(begun);
 	return is;
 }
 
@@ -40,7 +38,7 @@ static int run_until_begun(void)
 CASE(a_worker_that_writes_the_cache_is_ended_under_its_lock)
 {
 	opaque = true;
-	index_path = os_join(cache, "index");
+	index_path = keep(os_join(cache, "index"));
 	OK(os_make_dirs(why, cache, 0700));
 	OK(os_write_atomic(why, index_path, "", 0));
 	killed = killed_unheld = 0;
@@ -49,7 +47,6 @@ CASE(a_worker_that_writes_the_cache_is_ended_under_its_lock)
 	assert_int_equal(killed_unheld, 0);
 	/* The lock is free afterwards. */
 	assert_true(gate_can_lock(index_path));
-	mem_free(index_path);
 	index_path = NULL;
 }
 

@@ -22,14 +22,11 @@ static unsigned ticks;
 /* Once all entries wait, the machine sleeps for a minute; a while later the lock is free. */
 static void sleep_and_let_go(void *context, const struct jw_prime_progress *progress)
 {
-	char *later = os_join(folder, "run/later");
-
 	(void)context;
 	(void)progress;
-	ticks += os_exists(later);
+	ticks += os_exists(keep(os_join(folder, "run/later")));
 	slept_s = ticks < 2 * MODULES ? 0 : 60;
 	gate_locks_busy = ticks < 4 * MODULES ? INT32_MAX : 0;
-	mem_free(later);
 }
 
 CASE(a_sleep_is_no_wait_for_the_lock)

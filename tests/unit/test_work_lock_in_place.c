@@ -52,7 +52,7 @@ static void expect_nothing(const char *cache)
 TEST(without_locks_a_run_goes_on)
 {
 	static const struct cache_turn_wait wait;
-	char *cache = os_join(folder, "lockless"), *lock = os_join(cache, ".jitwarm-lock");
+	char *cache = keep(os_join(folder, "lockless")), *lock = keep(os_join(cache, ".jitwarm-lock"));
 
 	for (int i = 0; i < 2; i++) {
 		struct cache_turn turn = {0};
@@ -65,15 +65,13 @@ TEST(without_locks_a_run_goes_on)
 		cache_turn_end(&turn);
 	}
 	gate_locks_fail = false;
-	mem_free(cache);
-	mem_free(lock);
 }
 
 /* The last holder removes the lock's file between its opening and its locking. */
 TEST(a_turn_is_that_of_the_file_in_place)
 {
 	static void (*const gates[])(const char *path) = {remove_first, replace_first};
-	char *cache = os_join(folder, "cache");
+	char *cache = keep(os_join(folder, "cache"));
 
 	for (size_t i = 0; i < 2; i++) {
 		static const struct cache_turn_wait wait;
@@ -89,26 +87,24 @@ TEST(a_turn_is_that_of_the_file_in_place)
 		cache_turn_end(&turn);
 		expect_nothing(cache);
 	}
-	mem_free(cache);
 }
 
 static unsigned removals;
 
 static void expect_locked(const char *path)
 {
-	char *folder_path = os_dir_name(path), *lock = os_join(folder_path, ".jitwarm-lock");
+	char *folder_path = keep(os_dir_name(path)),
+		 *lock = keep(os_join(folder_path, ".jitwarm-lock"));
 
 	assert_false(gate_can_lock(lock));
 	removals++;
-	mem_free(lock);
-	mem_free(folder_path);
 }
 
 /* If the holder removed its files later, it would remove those of the next holder. */
 TEST(its_files_go_while_it_is_held)
 {
 	static const struct cache_turn_wait wait;
-	char *cache = os_join(folder, "ended");
+	char *cache = keep(os_join(folder, "ended"));
 	struct cache_turn turn = {0};
 
 	OK(cache_turn_take(why, cache, &wait, &turn));
@@ -117,7 +113,6 @@ TEST(its_files_go_while_it_is_held)
 	gate_before_removal = NULL;
 	assert_int_equal(removals, 2);
 	expect_nothing(cache);
-	mem_free(cache);
 }
 
 /* Starts another process that has the turn until *ret_end is closed. */
@@ -191,7 +186,7 @@ static bool let_go(void *context)
 
 TEST(who_waits_is_told_once_and_gets_the_turn)
 {
-	char *cache = os_join(folder, "waited");
+	char *cache = keep(os_join(folder, "waited"));
 	const pid_t child = hold_turn(cache, &holders_end);
 	struct heard heard = {.lines = 0};
 	const struct cache_turn_wait wait = {&heard, hear, {&heard, let_go}};
@@ -207,7 +202,6 @@ TEST(who_waits_is_told_once_and_gets_the_turn)
 	expect_nothing(cache);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	mem_free(cache);
 }
 
 /* The holder is named by its file, which may be gone and may contain anything. */
@@ -224,8 +218,8 @@ TEST(who_has_the_turn_is_named)
 		{"no JSON", "another jitwarm primes the same cache"},
 		{NULL, "another jitwarm primes the same cache"},
 	};
-	char *cache = os_join(folder, "held"), own[64];
-	char *holder = os_join(folder, "held/.jitwarm-holder");
+	char *cache = keep(os_join(folder, "held")), own[64];
+	char *holder = keep(os_join(folder, "held/.jitwarm-holder"));
 	struct heard heard;
 	int end, status;
 	const pid_t child = hold_turn(cache, &end);
@@ -247,8 +241,6 @@ TEST(who_has_the_turn_is_named)
 	(void)close(end);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	mem_free(cache);
-	mem_free(holder);
 }
 
 RUN_TESTS(make_folder, remove_folder)

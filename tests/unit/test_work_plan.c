@@ -68,7 +68,7 @@ CASE(one_that_said_it_ends_and_hangs_is_not_blamed_for_more)
 
 CASE(nobody_waits_for_what_a_worker_left_behind)
 {
-	char *over = mark_path("over"), *outlived = mark_path("outlived");
+	char *over = keep(mark_path("over")), *outlived = keep(mark_path("outlived"));
 
 	/* The worker's pipes stay open while this child lives. */
 	OK(run_with(why, 1,
@@ -79,8 +79,6 @@ CASE(nobody_waits_for_what_a_worker_left_behind)
 	assert_false(os_exists(outlived));
 	OK(os_make_dirs(why, over, 0700));
 	expect_all();
-	mem_free(over);
-	mem_free(outlived);
 }
 
 CASE(a_driver_that_does_not_start_ends_the_run)
@@ -102,7 +100,7 @@ CASE(what_was_not_asked_is_not_taken)
 CASE(a_cache_that_cannot_be_written_ends_the_run)
 {
 	for (unsigned held_ms = 0; held_ms < 1000; held_ms += 700) {
-		char *entry = cache_entry_path(cache, modules[2].key);
+		char *entry = keep(cache_entry_path(cache, modules[2].key));
 		pid_t pid;
 
 		(void)end(state);
@@ -113,7 +111,6 @@ CASE(a_cache_that_cannot_be_written_ends_the_run)
 		assert_int_equal(run_with(why, 1, "do_job() { fine $1; }\nhello; serve\n"), -1);
 		assert_true(!pid || waitpid(pid, NULL, 0) == pid);
 		assert_int_equal(result->compile.failed, 0);
-		mem_free(entry);
 	}
 }
 
@@ -134,7 +131,8 @@ CASE(a_lock_that_is_never_free_is_reported)
 
 CASE(what_another_run_has_added_is_not_compiled)
 {
-	char *root = mem_printf("%s/trees/3", folder), *from = cache_entry_path(root, modules[3].key);
+	char *root = keep(mem_printf("%s/trees/3", folder)),
+		 *from = keep(cache_entry_path(root, modules[3].key));
 	struct buf bytes = {0};
 
 	OK(os_read_file(why, from, 1 << 20, &bytes));
@@ -148,25 +146,22 @@ CASE(what_another_run_has_added_is_not_compiled)
 	OK(run_with(why, 1, "do_job() { answer $1 0; }\nhello; serve\n"));
 	assert_int_equal(result->compile.met, 1);
 	buf_free(&bytes);
-	mem_free(root);
-	mem_free(from);
 }
 
 /* Makes an entry of the driver with a longer key, which belongs to no module of the plan. */
 static void make_foreign(void)
 {
-	char *root = mem_printf("%s/trees/77", folder);
+	char *root = keep(mem_printf("%s/trees/77", folder));
 	struct entries_entry entry;
 
 	entries_make(&entry, 100077, 100);
 	files_put_at(cache_entry_path(root, entry.key), entry.bytes, entry.size);
-	mem_free(root);
 }
 
 /* A foreign entry does not wait for the lock with the others, whose names are those of modules. */
 CASE(a_foreign_entry_does_not_wait_for_the_lock)
 {
-	char *wanted = os_join(folder, "marks/lock"), *held = os_join(folder, "marks/held");
+	char *wanted = keep(os_join(folder, "marks/lock")), *held = keep(os_join(folder, "marks/held"));
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -185,8 +180,6 @@ CASE(a_foreign_entry_does_not_wait_for_the_lock)
 	assert_int_equal(result->compile.compiled, MODULES - 1);
 	assert_int_equal(result->compile.failed, 1);
 	assert_non_null(strstr(result->compile.failures[0].reason, "locked by"));
-	mem_free(wanted);
-	mem_free(held);
 }
 
 /* ---- how workers begin and end */
@@ -214,7 +207,7 @@ CASE(each_worker_has_an_environment_of_its_own)
 /* An idle worker may wait as long as others work. Its end may take that long again. */
 CASE(idle_workers_live_and_end_by_themselves)
 {
-	char *marks = mark_path("");
+	char *marks = keep(mark_path(""));
 
 	options.compile.max_memory_bytes = UINT64_C(600) << 20;
 	options.plan.budget_ms = 2000;
@@ -228,7 +221,6 @@ CASE(idle_workers_live_and_end_by_themselves)
 				"sleep 0.3; echo ended >>\"$marks/order\"\n"));
 	assert_int_equal(result->compile.compiled, 1);
 	expect_order("run\nbegun\nbegun\nended\nended\n", true);
-	mem_free(marks);
 }
 
 CASE(a_torn_entry_is_tried_once_more)
@@ -252,9 +244,9 @@ CASE(what_a_driver_found_compiled_is_unchanged)
 CASE(a_budget_leaves_suspects_too)
 {
 	for (int suspect = 0; suspect < 2; suspect++) {
-		char *body = mem_printf("do_job() { [ $1 != %d ] || kill -SEGV $$\n"
-								"[ $1 != 5 ] || sleep 2; fine $1; }\nhello; serve\n",
-								suspect ? 1 : -1);
+		char *body = keep(mem_printf("do_job() { [ $1 != %d ] || kill -SEGV $$\n"
+									 "[ $1 != 5 ] || sleep 2; fine $1; }\nhello; serve\n",
+									 suspect ? 1 : -1));
 
 		(void)end(state);
 		(void)begin(state);
@@ -264,7 +256,6 @@ CASE(a_budget_leaves_suspects_too)
 		assert_true(result->compile.out_of_time);
 		assert_int_equal(result->compile.undone, 1);
 		assert_int_equal(result->compile.compiled, MODULES - 1);
-		mem_free(body);
 	}
 }
 
@@ -272,7 +263,7 @@ CASE(a_budget_leaves_suspects_too)
 
 static char state_of(pid_t process)
 {
-	char *path = mem_printf("/proc/%d/stat", (int)process);
+	char *path = keep(mem_printf("/proc/%d/stat", (int)process));
 	struct buf text = {0};
 	const char *end_of_name;
 	char letter = '?';
@@ -280,7 +271,6 @@ static char state_of(pid_t process)
 	if (!os_read_file(NULL, path, 4096, &text) && (end_of_name = strrchr(buf_text(&text), ')')))
 		letter = end_of_name[2];
 	buf_free(&text);
-	mem_free(path);
 	return letter;
 }
 
@@ -289,12 +279,11 @@ static char state_of(pid_t process)
 static pid_t stop_parent(int number, unsigned milliseconds, bool worker_too)
 {
 	const pid_t parent = getpid(), child = fork();
-	char *path = mark_path("pid");
+	char *path = keep(mark_path("pid"));
 	struct buf text = {0};
 	pid_t worker;
 
 	if (child) {
-		mem_free(path);
 		return child;
 	}
 	await_mark("begun");
@@ -331,7 +320,7 @@ CASE(workers_are_stopped_with_the_run)
 CASE(stopped_time_is_not_a_workers)
 {
 	const pid_t child = stop_parent(SIGSTOP, 3000, false);
-	char *again = mark_path("again");
+	char *again = keep(mark_path("again"));
 	int status = -1;
 
 	/* The module ends after the stop, and is not begun again. */
@@ -341,7 +330,6 @@ CASE(stopped_time_is_not_a_workers)
 				"echo $$ >\"$marks/pid\"; once begun; sleep 4; fi; fine $1; }\n"
 				"hello; serve\n"));
 	assert_false(os_exists(again));
-	mem_free(again);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	expect_all();

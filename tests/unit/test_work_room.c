@@ -112,18 +112,15 @@ static void put_memory(unsigned available_kib)
 /* Releases the memory, so that the jobs continue, once a worker was asked to end. */
 static void on_shortage(void *context, const char *line)
 {
-	char *path = os_join(folder, "marks/told");
-
 	on_message(context, line);
 	put_memory(8 << 20);
-	OK(os_write_atomic(why, path, "", 0));
-	mem_free(path);
+	OK(os_write_atomic(why, keep(os_join(folder, "marks/told")), "", 0));
 }
 
 /* Workers get their first jobs one after the other; when the third has one, memory ends. */
 CASE(the_youngest_makes_room_and_fewer_go_on)
 {
-	char *path = os_join(folder, "marks/order"), *text;
+	char *path = keep(os_join(folder, "marks/order")), *text;
 	struct buf order = {0};
 
 	assert_int_equal(root_make(state), 0);
@@ -133,7 +130,7 @@ CASE(the_youngest_makes_room_and_fewer_go_on)
 	messages = 0;
 	for (size_t i = 0; i < MODULES; i++)
 		modules[i].cost_ms = 60000;
-	text =
+	text = keep(
 		mem_printf("short() { printf 'MemTotal: 16777216 kB\\nMemAvailable: 1000 kB\\n' "
 				   ">'%s/proc/meminfo'; }\n"
 				   "ticket=0; while ! once ticket-$ticket; do ticket=$((ticket + 1)); done\n"
@@ -146,7 +143,7 @@ CASE(the_youngest_makes_room_and_fewer_go_on)
 				   "{ echo \"$1-\" >>\"$marks/order\"; kill -SEGV $$; }\n"
 				   "until [ -e \"$marks/told\" ]; do sleep 0.02; done; sleep 0.5\n"
 				   "echo \"$1-\" >>\"$marks/order\"; fine $1; }\nhello; serve\n",
-				   root);
+				   root));
 	OK(run_with(why, 3, text));
 	expect_all();
 	assert_int_equal(messages, 1);
@@ -171,8 +168,6 @@ CASE(the_youngest_makes_room_and_fewer_go_on)
 		}
 	}
 	buf_free(&order);
-	mem_free(text);
-	mem_free(path);
 	assert_int_equal(root_remove(state), 0);
 }
 
