@@ -1,33 +1,31 @@
 #include "plan/build.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "os/file.h"
 
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request)
 {
+	const size_t found = request->found ? request->found->file_count : 0;
 	struct plan *plan;
 
 	if (request->target_count > PLAN_MAX_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
 						 PLAN_MAX_TARGETS);
-	plan = mem_alloc(sizeof *plan);
+	plan = arena_open(sizeof *plan);
 	*build = (struct build){.request = request, .plan = plan, .driver = request->profile->driver};
 	plan->profile = *request->profile;
 	plan->speed = request->speed;
-	plan->targets = mem_array(request->target_count, sizeof *plan->targets);
-	plan->has_code =
-		mem_array(request->found ? request->found->file_count : 0, sizeof *plan->has_code);
-	plan->unsure = mem_array(request->found ? request->found->file_count : 0, sizeof *plan->unsure);
+	plan->targets = arena_array(plan, request->target_count, sizeof *plan->targets);
+	plan->has_code = arena_array(plan, found, sizeof *plan->has_code);
+	plan->unsure = arena_array(plan, found, sizeof *plan->unsure);
 	plan->target_count = request->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
 		plan->targets[t].device = request->targets[t];
-	if (request->cache_dir)
-		plan->cache_dir = mem_string(request->cache_dir);
+	plan->cache_dir = arena_string(plan, request->cache_dir);
 	return 0;
 }
 
@@ -52,22 +50,6 @@ void build_estimate(struct plan *plan)
 	}
 }
 
-void build_note(struct build *build, bool trouble, const char *format, ...)
-{
-	struct plan *plan = build->plan;
-	va_list arguments;
-
-	/* A trouble counts even if its note cannot be kept: a tree full of unreadable files must not
-	 * fill the memory with notes. */
-	plan->troubles += trouble;
-	if (plan->note_count == PLAN_MAX_NOTES)
-		return;
-	VEC_GROW(plan->notes, build->note_capacity, plan->note_count);
-	va_start(arguments, format);
-	plan->notes[plan->note_count++] = mem_vprintf(format, arguments);
-	va_end(arguments);
-}
-
 int build_hold(struct jw_error *err, struct build *build, const char *path, const char *member,
 			   uint64_t bytes)
 {
@@ -84,10 +66,10 @@ static uint32_t add_file(struct build *build, const struct analyse_image *image)
 {
 	struct plan *plan = build->plan;
 
-	VEC_GROW(plan->files, build->file_capacity, plan->file_count);
+	(void)ARENA_ROOM(NULL, plan, plan->files, build->file_capacity, plan->file_count, SIZE_MAX);
 	plan->files[plan->file_count] = (struct plan_file){
-		.path = mem_string(image->scan.path),
-		.member = image->scan.member ? mem_string(image->scan.member) : NULL,
+		.path = arena_string(plan, image->scan.path),
+		.member = arena_string(plan, image->scan.member),
 		.found = build->found,
 		.package = build_package(build),
 		.containers = image->keyed ? build->request->containers : NULL,
@@ -112,7 +94,8 @@ static int add_module(struct jw_error *err, struct build *build, const struct pl
 
 		if (build_hold(err, build, file->path, file->member, sizeof *module + MODULE_NAME_BYTES))
 			return -1;
-		VEC_GROW(plan->modules, build->module_capacity, plan->module_count);
+		(void)ARENA_ROOM(NULL, plan, plan->modules, build->module_capacity, plan->module_count,
+						 SIZE_MAX);
 		set_add(names, module_name(module), plan->module_count);
 		plan->modules[plan->module_count++] = *module;
 		return 0;
@@ -193,31 +176,30 @@ static void note_image(struct build *build, const struct analyse_image *image,
 
 		(void)jw_target_sm(sm, build->request->targets[t]);
 		if (is->tile)
-			build_note(build, false,
-					   "%s: %s of Tile IR for %s, compiled by the driver at first load; jitwarm "
-					   "cannot tell if it is in the cache",
-					   name, TEXT_COUNT(is->tile, "piece", "pieces"), sm);
+			plan_note(build->plan, false,
+					  "%s: %s of Tile IR for %s, compiled by the driver at first load; jitwarm "
+					  "cannot tell if it is in the cache",
+					  name, TEXT_COUNT(is->tile, "piece", "pieces"), sm);
 		if (unknowns && is->kind == DEVCODE_KIND_PTX)
-			build_note(
-				build, false,
-				"%s: %s; jitwarm cannot prepare such code, but “jitwarm run --record FILE -- "
-				"PROGRAM” records what a program does",
-				name, jw_scan_unknown_text(unknown, unknowns, is->kind));
+			plan_note(build->plan, false,
+					  "%s: %s; jitwarm cannot prepare such code, but “jitwarm run --record FILE -- "
+					  "PROGRAM” records what a program does",
+					  name, jw_scan_unknown_text(unknown, unknowns, is->kind));
 		else if (unknowns)
-			build_note(build, false,
-					   "%s: %s of kind 0x%x for %s, which jitwarm does not know: it cannot tell "
-					   "what the driver does with it",
-					   name, TEXT_COUNT(unknowns, "piece", "pieces"), is->kind, sm);
+			plan_note(build->plan, false,
+					  "%s: %s of kind 0x%x for %s, which jitwarm does not know: it cannot tell "
+					  "what the driver does with it",
+					  name, TEXT_COUNT(unknowns, "piece", "pieces"), is->kind, sm);
 		link_unknown = link_unknown || build_link_needed(image, is) == NEED_UNKNOWN;
 	}
 	if (image->unreadable)
-		build_note(build, true, "%s: %s cannot be decompressed", name,
-				   TEXT_COUNT(image->unreadable, "module", "modules"));
+		plan_note(build->plan, true, "%s: %s cannot be decompressed", name,
+				  TEXT_COUNT(image->unreadable, "module", "modules"));
 	if (link_unknown)
-		build_note(build, true,
-				   "%s: jitwarm cannot tell whether a start links the relocatable code of this "
-				   "file; the answer leaves the code out",
-				   name);
+		plan_note(build->plan, true,
+				  "%s: jitwarm cannot tell whether a start links the relocatable code of this "
+				  "file; the answer leaves the code out",
+				  name);
 }
 
 /* Mentions the modules of a library for the GPU with the most, if there are several. */
@@ -264,10 +246,10 @@ void build_note_parts(struct build *build)
 				continue;
 			(void)fate_text(text, first, build->plan->targets[t].device);
 			if (files == 1)
-				build_note(build, false, "%s: %s", first->file, text);
+				plan_note(build->plan, false, "%s: %s", first->file, text);
 			else
-				build_note(build, false, "%s: %s; so does %s (“jitwarm scan” lists them)",
-						   first->file, text, TEXT_COUNT(files - 1, "other file", "other files"));
+				plan_note(build->plan, false, "%s: %s; so does %s (“jitwarm scan” lists them)",
+						  first->file, text, TEXT_COUNT(files - 1, "other file", "other files"));
 		}
 }
 
@@ -281,33 +263,33 @@ void build_note_assumptions(struct build *build)
 	if (build->request->link_inputs)
 		return;
 	if (left_out->images)
-		build_note(build, false,
-				   "%s: %s (%s of PTX) that the libraries load when they need it: left out; --all "
-				   "includes it",
-				   mentioned(names, left_out), TEXT_COUNT(left_out->modules, "module", "modules"),
-				   text_bytes(bytes, left_out->bytes));
+		plan_note(build->plan, false,
+				  "%s: %s (%s of PTX) that the libraries load when they need it: left out; --all "
+				  "includes it",
+				  mentioned(names, left_out), TEXT_COUNT(left_out->modules, "module", "modules"),
+				  text_bytes(bytes, left_out->bytes));
 	if (build->superseded)
 		(void)text_format(copies, sizeof copies, " (%s for older GPUs left out)",
 						  TEXT_COUNT(build->superseded, "copy", "copies"));
 	if (texts->images)
-		build_note(build, false,
-				   "%s: the answer assumes that programs load %s without options%s; “jitwarm run "
-				   "--record FILE -- PROGRAM” records what a program does",
-				   mentioned(names, texts),
-				   TEXT_COUNT(texts->modules, "PTX source in the data", "PTX sources in the data"),
-				   copies);
+		plan_note(build->plan, false,
+				  "%s: the answer assumes that programs load %s without options%s; “jitwarm run "
+				  "--record FILE -- PROGRAM” records what a program does",
+				  mentioned(names, texts),
+				  TEXT_COUNT(texts->modules, "PTX source in the data", "PTX sources in the data"),
+				  copies);
 	if (build->tests)
-		build_note(build, false, "%s in test folders left out; --all includes such files",
-				   TEXT_COUNT(build->tests, "loose file", "loose files"));
+		plan_note(build->plan, false, "%s in test folders left out; --all includes such files",
+				  TEXT_COUNT(build->tests, "loose file", "loose files"));
 	if (build->loose_texts)
-		build_note(build, false,
-				   "the answer assumes that programs load %s without options and without linking; "
-				   "a program that sets MAX_REGISTERS or OPTIMIZATION_LEVEL needs other entries: "
-				   "record it with “jitwarm run --record FILE -- PROGRAM”",
-				   TEXT_COUNT(build->loose_texts, "loose PTX file", "loose PTX files"));
+		plan_note(build->plan, false,
+				  "the answer assumes that programs load %s without options and without linking; "
+				  "a program that sets MAX_REGISTERS or OPTIMIZATION_LEVEL needs other entries: "
+				  "record it with “jitwarm run --record FILE -- PROGRAM”",
+				  TEXT_COUNT(build->loose_texts, "loose PTX file", "loose PTX files"));
 	if (build->loose_inputs)
-		build_note(
-			build, false,
+		plan_note(
+			build->plan, false,
 			"the answer assumes that programs link %s; a program that loads such a file as a "
 			"module needs other entries: record it with “jitwarm run --record FILE -- PROGRAM”",
 			TEXT_COUNT(build->loose_inputs, "loose relocatable file", "loose relocatable files"));
@@ -432,8 +414,7 @@ int build_add_image(struct jw_error *err, struct build *build, const struct anal
 		if (gpu_isa_compare(judged[t].link_isa, plan->targets[t].link_isa) > 0) {
 			char name[1024];
 
-			mem_free(plan->targets[t].linked);
-			plan->targets[t].linked = mem_string(image_name(name, sizeof name, image));
+			plan->targets[t].linked = arena_string(plan, image_name(name, sizeof name, image));
 			plan->targets[t].link_isa = judged[t].link_isa;
 		}
 	}

@@ -9,8 +9,6 @@
  * 100,000 modules, for 32 GPUs, needs less than a third of it. */
 #define BUILD_MAX_HELD (UINT64_C(2) << 30)
 
-enum { PLAN_MAX_NOTES = 1 << 16 };
-
 /* Modules of libraries that one line mentions: a package of CUDA's has a dozen such libraries. */
 struct build_mention {
 	char first[1024]; /* the name of the first library */
@@ -29,7 +27,7 @@ struct build {
 	unsigned driver_bit;
 	enum loading_setting setting; /* CUDA_MODULE_LOADING of the programs */
 	uint64_t held_bytes;          /* the memory for what the command keeps of the images so far */
-	size_t module_capacity, file_capacity, note_capacity;
+	size_t module_capacity, file_capacity;
 	size_t tests; /* the number of loose files with PTX that packages' own tests read */
 	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */
 	struct build_mention left_out, texts; /* texts are PTX in the data of libraries */
@@ -81,6 +79,3 @@ void build_note_assumptions(struct build *build);
 
 /* Estimates each module from its text. */
 void build_estimate(struct plan *plan);
-
-/* Adds a line; with `trouble`, about a file that could not be read. */
-void build_note(struct build *build, bool trouble, const char *format, ...) JW_PRINTF(3, 4);

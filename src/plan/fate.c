@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/packages.h"
 #include "base/pep440.h"
 #include "base/text.h"
@@ -289,11 +289,19 @@ static const struct package_fact *find_lacking(const struct fate_file *file, con
 	return NULL;
 }
 
-static void name_fate(struct file_fate *fate, const char *path, const char *member)
+/* Adds a fate of a file, whose path and member it copies. */
+static int add_fate(struct jw_error *err, struct fates *fates, const char *path, const char *member,
+					struct file_fate fate)
 {
-	fate->path = mem_string(path);
-	fate->file = mem_printf(member ? "%s: %s" : "%s", path, member);
-	fate->member = member ? fate->file + strlen(path) + strlen(": ") : NULL;
+	if (!fates->memory)
+		fates->memory = arena_open(1);
+	if (ARENA_ROOM(err, fates->memory, fates->items, fates->capacity, fates->count, MOST))
+		return -1;
+	fate.path = arena_string(fates->memory, path);
+	fate.file = arena_printf(fates->memory, member ? "%s: %s" : "%s", path, member);
+	fate.member = member ? fate.file + strlen(path) + strlen(": ") : NULL;
+	fates->items[fates->count++] = fate;
+	return 0;
 }
 
 int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file *file,
@@ -308,9 +316,15 @@ int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file 
 
 	if (is->fate == JUDGE_NOTHING && !is->host)
 		return 0;
-	if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST) ||
-		VEC_ROOM(err, fates->members, fates->member_capacity, fates->member_count, MOST))
+	if (add_fate(err, fates, path, member,
+				 (struct file_fate){.target = target,
+									.is = *is,
+									.name = of_target(file_of(path, member), target),
+									.toolkit = file->toolkit}) ||
+		ARENA_ROOM(err, fates->memory, fates->members, fates->member_capacity, fates->member_count,
+				   MOST))
 		return -1;
+	fates->items[fates->count - 1].package = arena_string(fates->memory, file->package);
 	if (!package && member && wheel_name_read(os_base_name(path), &wheel) &&
 		package_normalise(wheel.name.text, wheel.name.size, archive)) {
 		package = archive;
@@ -329,14 +343,6 @@ int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file 
 				 ((is->host || (packed && !nvidia)) && package_fact_library("nvidia", name)),
 		.side = packed && package_fact_inside("side", below_packages(name)) != NULL,
 	};
-	fates->items[fates->count++] = (struct file_fate){
-		.target = target,
-		.is = *is,
-		.name = of_target(file_of(path, member), target),
-		.toolkit = file->toolkit,
-		.package = file->package ? mem_string(file->package) : NULL,
-	};
-	name_fate(&fates->items[fates->count - 1], path, member);
 	return 0;
 }
 
@@ -384,34 +390,24 @@ void fates_add_refused(struct fates *fates, const char *path, const char *member
 			return;
 		}
 	}
-	VEC_GROW(fates->items, fates->capacity, fates->count);
-	fates->items[fates->count] =
-		(struct file_fate){.target = target, .part = JUDGE_FAILS, .refused = 1, .result = result};
-	name_fate(&fates->items[fates->count++], path, member);
+	(void)add_fate(
+		NULL, fates, path, member,
+		(struct file_fate){.target = target, .part = JUDGE_FAILS, .refused = 1, .result = result});
 }
 
 void fates_add_required(struct fates *fates, const char *path, uint32_t target,
 						const char *requires, const char *why, struct jw_driver needs)
 {
-	VEC_GROW(fates->items, fates->capacity, fates->count);
-	fates->items[fates->count] = (struct file_fate){
-		.target = target,
-		.part = JUDGE_FAILS,
-		.is = {.reason = REASON_REQUIRES,
-			   .needs = needs,
-			   .error = needs.cuda ? PLAN_ERROR_OLD_DRIVER : PLAN_ERROR_NO_BINARY},
-		.requires = mem_string(requires),
-		.why = mem_string(why)};
-	name_fate(&fates->items[fates->count++], path, NULL);
-}
-
-static void free_fate(struct file_fate *fate)
-{
-	mem_free(fate->file);
-	mem_free(fate->path);
-	mem_free(fate->package);
-	mem_free(fate->requires);
-	mem_free(fate->why);
+	if (add_fate(NULL, fates, path, NULL,
+				 (struct file_fate){
+					 .target = target,
+					 .part = JUDGE_FAILS,
+					 .is = {.reason = REASON_REQUIRES,
+							.needs = needs,
+							.error = needs.cuda ? PLAN_ERROR_OLD_DRIVER : PLAN_ERROR_NO_BINARY}}))
+		return;
+	fates->items[fates->count - 1].requires = arena_string(fates->memory, requires);
+	fates->items[fates->count - 1].why = arena_string(fates->memory, why);
 }
 
 void fates_settle(struct fates *fates)
@@ -419,7 +415,8 @@ void fates_settle(struct fates *fates)
 	size_t kept = 0;
 
 	judge_packages(fates->members, fates->member_count, fates->number_count);
-	fates->parts = mem_array(fates->count, sizeof *fates->parts);
+	if (fates->count)
+		fates->parts = arena_array(fates->memory, fates->count, sizeof *fates->parts);
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
 
@@ -433,9 +430,8 @@ void fates_settle(struct fates *fates)
 			break;
 		case JUDGE_NEWER:
 		case JUDGE_WITHOUT: fates->parts[fates->part_count++] = fate; break;
-		case JUDGE_SPARE:
-			set_put(&fates->spare, fate.name, fates->spare_count++); /* fall through */
-		case JUDGE_GOOD: free_fate(&fate); break;
+		case JUDGE_SPARE: set_put(&fates->spare, fate.name, fates->spare_count++); break;
+		case JUDGE_GOOD: break;
 		}
 	}
 	fates->count = kept;
@@ -443,13 +439,7 @@ void fates_settle(struct fates *fates)
 
 void fates_free(struct fates *fates)
 {
-	for (size_t i = 0; i < fates->count; i++)
-		free_fate(&fates->items[i]);
-	for (size_t i = 0; i < fates->part_count; i++)
-		free_fate(&fates->parts[i]);
-	mem_free(fates->items);
-	mem_free(fates->parts);
-	mem_free(fates->members);
+	jw_result_free(fates->memory);
 	set_free(&fates->numbers);
 	set_free(&fates->hopeless);
 	set_free(&fates->spare);

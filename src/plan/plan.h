@@ -42,6 +42,7 @@ struct file_fate {
 };
 
 struct fates {
+	void *memory;            /* owns the texts and the lists; NULL before the first file */
 	struct file_fate *items; /* once settled: the files with which a package fails */
 	size_t count, capacity;
 	struct file_fate *parts; /* once settled: those of JUDGE_NEWER and JUDGE_WITHOUT */
@@ -136,6 +137,7 @@ struct plan_target {
 	struct gpu_isa link_isa;
 };
 
+/* It owns all that it holds but the fates and what comes from the request. */
 struct plan {
 	struct plan_file *files;
 	size_t file_count;
@@ -150,7 +152,7 @@ struct plan {
 	 * were left out, with the option that includes them, and how others are assumed to be
 	 * loaded. */
 	char **notes;
-	size_t note_count, assumptions;
+	size_t note_count, note_capacity, assumptions;
 	/* The number of files that could not be read, or not in full; most have a note. */
 	size_t troubles;
 	/* Keys of a recording whose PTX fits none of the targets, or is too new for the driver. */

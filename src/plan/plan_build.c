@@ -6,7 +6,7 @@
 
 #include <jitwarm/version.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "cache/sound.h"
 #include "cache/verified.h"
 #include "code/walk.h"
@@ -17,21 +17,8 @@ void plan_free(struct plan *plan)
 {
 	if (!plan)
 		return;
-	for (size_t i = 0; i < plan->file_count; i++) {
-		mem_free(plan->files[i].path);
-		mem_free(plan->files[i].member);
-	}
-	jw_lines_free(plan->notes, plan->note_count);
 	fates_free(&plan->fates);
-	for (size_t t = 0; t < plan->target_count; t++)
-		mem_free(plan->targets[t].linked);
-	mem_free(plan->has_code);
-	mem_free(plan->unsure);
-	mem_free(plan->files);
-	mem_free(plan->targets);
-	mem_free(plan->modules);
-	mem_free(plan->cache_dir);
-	mem_free(plan);
+	jw_result_free(plan);
 }
 
 /* The state while the files of a plan are read. */
@@ -54,7 +41,7 @@ static void note_unreadable(void *context, const char *path, const char *member,
 
 	(void)path;
 	(void)member;
-	build_note(&reading->build, true, "%s", error_text(why));
+	plan_note(reading->build.plan, true, "%s", error_text(why));
 }
 
 static int read_found_file(struct jw_error *err, struct plan_reading *reading,
@@ -147,16 +134,20 @@ bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 
 void plan_note(struct plan *plan, bool trouble, const char *format, ...)
 {
+	enum { MAX_NOTES = 1 << 16 };
 	const size_t at = plan->note_count - plan->assumptions;
 	va_list arguments;
 
-	plan->notes = mem_resize(plan->notes, (plan->note_count + 1) * sizeof *plan->notes);
+	/* A trouble counts even if its note cannot be kept: a tree full of unreadable files must not
+	 * fill the memory with notes. */
+	plan->troubles += trouble;
+	if (ARENA_ROOM(NULL, plan, plan->notes, plan->note_capacity, plan->note_count, MAX_NOTES))
+		return;
 	memmove(plan->notes + at + 1, plan->notes + at, plan->assumptions * sizeof *plan->notes);
 	va_start(arguments, format);
-	plan->notes[at] = mem_vprintf(format, arguments);
+	plan->notes[at] = arena_keep(plan, mem_vprintf(format, arguments));
 	va_end(arguments);
 	plan->note_count++;
-	plan->troubles += trouble;
 }
 
 /* Estimates the modules, and looks up each in the cache: entries with sound headers are warm if the
@@ -205,7 +196,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		if (request->state_dir)
 			reading.inventory = inventory_open(request->state_dir);
 		for (size_t i = 0; i < request->found->note_count; i++)
-			build_note(&reading.build, false, "%s", request->found->notes[i].text);
+			plan_note(reading.build.plan, false, "%s", request->found->notes[i].text);
 		/* The number of notes is limited, that of troubles is not. */
 		reading.build.plan->troubles += request->found->trouble_count;
 	}

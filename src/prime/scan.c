@@ -37,6 +37,7 @@ struct scan {
 	struct build build; /* over all images, for modules that they share */
 	/* The facts of all images, to judge them with other drivers once all are read. */
 	struct analyse_image *images;
+	void *memory; /* owns what these point to */
 	const struct jw_found_file **from;
 	size_t image_count, image_capacity, from_capacity;
 	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
@@ -236,15 +237,15 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 	image = &scan->images[scan->image_count];
 	scan->from[scan->image_count++] = scan->build.from;
 	*image = *from;
-	image->scan.path = mem_string(scanned->path);
-	image->scan.member = scanned->member ? mem_string(scanned->member) : NULL;
+	image->scan.path = arena_string(scan->memory, scanned->path);
+	image->scan.member = arena_string(scan->memory, scanned->member);
 	image->scan.cubins = image->scan.ptx = image->scan.other = NULL;
 	image->scan.cubin_count = image->scan.ptx_count = image->scan.other_count = 0;
-	image->modules = modules = mem_array(from->module_count, sizeof *modules);
+	image->modules = modules = arena_array(scan->memory, from->module_count, sizeof *modules);
 	if (from->module_count)
 		memcpy(modules, from->modules, from->module_count * sizeof *modules);
-	image->scan.pieces = pieces = mem_array(scanned->piece_count, sizeof *pieces);
-	entries = scanned->piece_count ? mem_array(count, sizeof *entries) : NULL;
+	image->scan.pieces = pieces = arena_array(scan->memory, scanned->piece_count, sizeof *pieces);
+	entries = arena_array(scan->memory, count, sizeof *entries);
 	for (size_t i = 0; i < scanned->piece_count; i++) {
 		pieces[i] = scanned->pieces[i];
 		pieces[i].kernels = "";
@@ -254,17 +255,6 @@ static int keep_image(struct jw_error *err, struct scan *scan, const struct anal
 		entries += pieces[i].entry_count;
 	}
 	return 0;
-}
-
-static void forget_image(struct analyse_image *image)
-{
-	mem_free((void *)(uintptr_t)image->scan.path);
-	mem_free((void *)(uintptr_t)image->scan.member);
-	mem_free((void *)(uintptr_t)image->modules);
-	/* The first piece has all entries. */
-	if (image->scan.piece_count)
-		mem_free((void *)(uintptr_t)image->scan.pieces->entries);
-	mem_free((void *)(uintptr_t)image->scan.pieces);
 }
 
 static int report_image(struct jw_error *err, void *context, const struct analyse_image *from)
@@ -635,6 +625,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options,
 	for (size_t i = 0; i < options->target_count; i++)
 		if (jw_driver_supports(err, &options->driver, options->targets[i]))
 			return -1;
+	scan.memory = arena_open(1);
 	if (ret_result)
 		scan.result = arena_open(sizeof *scan.result);
 	result = build_begin(err, &scan.build, &request);
@@ -658,8 +649,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options,
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
 	required_free(&scan.required);
-	for (size_t i = 0; i < scan.image_count; i++)
-		forget_image(&scan.images[i]);
+	jw_result_free(scan.memory);
 	mem_free(scan.images);
 	mem_free(scan.from);
 	jw_result_free(scan.found);
