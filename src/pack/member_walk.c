@@ -4,7 +4,7 @@
 
 #include <uv.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "os/uv.h"
 
 struct order {
@@ -16,14 +16,6 @@ struct order {
 static uint32_t later(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
-}
-
-static void order_free(struct order *order)
-{
-	mem_free(order->entries);
-	mem_free(order->first);
-	mem_free(order->dead);
-	mem_free(order->dead_first);
 }
 
 /* Sorts `count` things by where[thing], a number below `places`: a counting sort. */
@@ -41,18 +33,18 @@ static void sort_by(const uint32_t *where, size_t count, uint32_t *things, uint3
 	first[places] = (uint32_t)count;
 }
 
-static struct order order_make(const struct pack_manifest *manifest)
+/* The caller frees the order with jw_result_free. */
+static struct order *order_make(const struct pack_manifest *manifest)
 {
 	size_t members = manifest->member_count, entries = manifest->entry_count;
-	struct order order = {
-		.entries = mem_array(entries, sizeof *order.entries),
-		.first = mem_array(members + 1, sizeof *order.first),
-		.dead = mem_array(members, sizeof *order.dead),
-		.dead_first = mem_array(members + 1, sizeof *order.dead_first),
-	};
-	uint32_t *completes = mem_array(entries, sizeof *completes);
-	uint32_t *last = mem_array(members, sizeof *last);
+	struct order *order = arena_open(sizeof *order);
+	uint32_t *completes = arena_array(order, entries, sizeof *completes);
+	uint32_t *last = arena_array(order, members, sizeof *last);
 
+	order->entries = arena_array(order, entries, sizeof *order->entries);
+	order->first = arena_array(order, members + 1, sizeof *order->first);
+	order->dead = arena_array(order, members, sizeof *order->dead);
+	order->dead_first = arena_array(order, members + 1, sizeof *order->dead_first);
 	for (size_t i = 0; i < entries; i++) {
 		const struct pack_entry *entry = &manifest->entries[i];
 
@@ -60,10 +52,8 @@ static struct order order_make(const struct pack_manifest *manifest)
 		last[entry->ptx] = later(last[entry->ptx], completes[i]);
 		last[entry->cubin] = later(last[entry->cubin], completes[i]);
 	}
-	sort_by(completes, entries, order.entries, order.first, members);
-	sort_by(last, members, order.dead, order.dead_first, members);
-	mem_free(completes);
-	mem_free(last);
+	sort_by(completes, entries, order->entries, order->first, members);
+	sort_by(last, members, order->dead, order->dead_first, members);
 	return order;
 }
 
@@ -299,7 +289,7 @@ int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct read
 {
 	const struct pack_manifest *manifest = walk->manifest;
 	struct ahead ahead = {.walk = walk, .reader = reader, .name = name, .other = SIZE_MAX};
-	struct order order = order_make(manifest);
+	struct order *order = order_make(manifest);
 	int result = -1;
 
 	walk->bytes = mem_array(manifest->member_count, sizeof *walk->bytes);
@@ -309,20 +299,20 @@ int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct read
 		walk->whole = mem_resize(NULL, size);
 		reader_into(reader, walk->whole, size);
 	}
-	if (!check_retained(err, manifest, &order, name) && !walk_members(err, &ahead, &order))
+	if (!check_retained(err, manifest, order, name) && !walk_members(err, &ahead, order))
 		result = reader_end(err, reader);
 	if (result || !walk->keep)
 		member_walk_free(walk);
-	order_free(&order);
+	jw_result_free(order);
 	return result;
 }
 
 int member_walk_again(struct jw_error *err, struct member_walk *walk)
 {
-	struct order order = order_make(walk->manifest);
-	const int result = complete(err, walk, &order, 0, walk->manifest->member_count);
+	struct order *order = order_make(walk->manifest);
+	const int result = complete(err, walk, order, 0, walk->manifest->member_count);
 
-	order_free(&order);
+	jw_result_free(order);
 	return result;
 }
 

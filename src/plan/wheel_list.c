@@ -6,7 +6,7 @@
 
 #include <zstd.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/packages.h"
 #include "base/text.h"
 #include "code/release.h"
@@ -21,7 +21,6 @@ enum {
 /* The memory of a list. Arrays grow while the text is read, so wheels and libraries hold indices
  * until its end. */
 struct wheel_memory {
-	char *text; /* split into words */
 	struct wheel_library *libraries;
 	struct jw_piece *pieces;
 	struct jw_piece_entry *entries;
@@ -207,15 +206,16 @@ static int add_piece(struct jw_error *err, struct reading *reading, struct jw_pi
 	const char *word;
 
 	while ((word = next_word(&rest))) {
-		if (VEC_ROOM(NULL, memory->entries, memory->entry_capacity, memory->entry_count,
-					 MAX_THINGS))
+		if (ARENA_ROOM(NULL, memory, memory->entries, memory->entry_capacity, memory->entry_count,
+					   MAX_THINGS))
 			return refuse(err, reading, too_many);
 		if (!read_entry(word, &memory->entries[memory->entry_count]))
 			return refuse(err, reading, "not an entry such as sm_90a or compute_80@8.6");
 		memory->entry_count++;
 		piece.entry_count++;
 	}
-	if (VEC_ROOM(NULL, memory->pieces, memory->piece_capacity, memory->piece_count, MAX_THINGS))
+	if (ARENA_ROOM(NULL, memory, memory->pieces, memory->piece_capacity, memory->piece_count,
+				   MAX_THINGS))
 		return refuse(err, reading, too_many);
 	memory->pieces[memory->piece_count++] = piece;
 	memory->libraries[memory->library_count - 1].facts.piece_count++;
@@ -248,8 +248,8 @@ static int add_library(struct jw_error *err, const struct reading *reading, stru
 {
 	struct wheel_memory *memory = reading->memory;
 
-	if (VEC_ROOM(NULL, memory->libraries, memory->library_capacity, memory->library_count,
-				 MAX_THINGS))
+	if (ARENA_ROOM(NULL, memory, memory->libraries, memory->library_capacity, memory->library_count,
+				   MAX_THINGS))
 		return refuse(err, reading, too_many);
 	memory->libraries[memory->library_count++] = *library;
 	wheel->library_count++;
@@ -289,8 +289,8 @@ static int read_requires(struct jw_error *err, struct reading *reading, const ch
 		wheel->requires_none = true;
 		return 0;
 	}
-	if (VEC_ROOM(NULL, memory->requires, memory->require_capacity, memory->require_count,
-				 MAX_THINGS))
+	if (ARENA_ROOM(NULL, memory, memory->requires, memory->require_capacity, memory->require_count,
+				   MAX_THINGS))
 		return refuse(err, reading, too_many);
 	memory->requires[memory->require_count++] = text;
 	wheel->require_count++;
@@ -345,7 +345,8 @@ static int read_wheel(struct jw_error *err, struct reading *reading, char *rest,
 	if (!last || !rest == wheel.declared || !version_read(wheel.version, &version, &end) ||
 		(wheel.declared && (!*rest || !text_number(last, 1 << 20, &cuda))))
 		return refuse(err, reading, forms[line]);
-	if (VEC_ROOM(NULL, list->wheels, reading->wheel_capacity, list->count, MAX_WHEELS))
+	if (ARENA_ROOM(NULL, list->memory, list->wheels, reading->wheel_capacity, list->count,
+				   MAX_WHEELS))
 		return refuse(err, reading, too_many);
 	list->wheels[list->count++] = wheel;
 	if (!wheel.declared)
@@ -493,20 +494,19 @@ int wheel_list_read(struct jw_error *err, const char *name, const char *text, si
 					const char *package, struct wheel_list *ret_list)
 {
 	static const char start[] = "jitwarm-wheels 1 ";
-	struct wheel_list list = {.memory = mem_alloc(sizeof *list.memory)};
+	struct wheel_list list = {.memory = arena_open(sizeof *list.memory)};
 	struct reading reading = {.name = name, .list = &list, .memory = list.memory};
 	size_t length = 0;
 	const char *found;
 	char *line, *end;
 	int result = 0;
 
-	*list.memory = (struct wheel_memory){.text = NULL};
 	if (size < sizeof start + 10 || memcmp(text, start, sizeof start - 1) != 0 ||
 		text[sizeof start + 9] != '\n') {
 		wheel_list_free(&list);
 		return error_set(err, JW_ERR_FORMAT, "%s: not a list of wheels", name);
 	}
-	list.date = mem_string_n(text + sizeof start - 1, 10);
+	list.date = arena_keep(list.memory, mem_string_n(text + sizeof start - 1, 10));
 	found = find_package(text, size, package, &length, &reading.line);
 	if (!found) {
 		wheel_list_free(&list);
@@ -514,8 +514,8 @@ int wheel_list_read(struct jw_error *err, const char *name, const char *text, si
 	}
 	if (memchr(found, '\0', length))
 		result = refuse(err, &reading, "a NUL in the package's lines");
-	list.memory->text = mem_string_n(found, length);
-	for (line = list.memory->text; !result && *line; line = end, reading.line++) {
+	for (line = arena_keep(list.memory, mem_string_n(found, length)); !result && *line;
+		 line = end, reading.line++) {
 		end = line + strcspn(line, "\n");
 		if (*end)
 			*end++ = '\0';
@@ -563,18 +563,7 @@ int wheel_list_text(struct jw_error *err, char **ret_text, size_t *ret_size)
 
 void wheel_list_free(struct wheel_list *list)
 {
-	struct wheel_memory *memory = list->memory;
-
-	if (memory) {
-		mem_free(memory->text);
-		mem_free(memory->libraries);
-		mem_free(memory->pieces);
-		mem_free(memory->entries);
-		mem_free((void *)memory->requires);
-		mem_free(memory);
-	}
-	mem_free(list->date);
-	mem_free(list->wheels);
+	jw_result_free(list->memory);
 	*list = (struct wheel_list){.date = NULL};
 }
 

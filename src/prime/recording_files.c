@@ -119,16 +119,6 @@ struct recorded_names {
 	size_t package_count, path_count;
 };
 
-static void names_free(struct recorded_names *names)
-{
-	for (size_t i = 0; i < names->package_count; i++)
-		mem_free(names->packages[i]);
-	for (size_t i = 0; i < names->path_count; i++)
-		mem_free(names->paths[i]);
-	mem_free(names->packages);
-	mem_free(names->paths);
-}
-
 /* Collects each package once, and the paths that exist. */
 static int collect_names(struct jw_error *err, const struct jw_recording *recording,
 						 struct recorded_names *names)
@@ -139,7 +129,8 @@ static int collect_names(struct jw_error *err, const struct jw_recording *record
 
 	for (size_t i = 0; !result && i < recording->file_count; i++) {
 		const struct jw_recorded_file *file = &recording->files[i];
-		char *name = file->package ? mem_string(file->package) : local_path(file->path);
+		char *name =
+			arena_keep(names, file->package ? mem_string(file->package) : local_path(file->path));
 		const uint64_t key = fnv_update(FNV_START, name, strlen(name)) + !file->package;
 
 		/* A folder would be searched as a whole. */
@@ -148,12 +139,12 @@ static int collect_names(struct jw_error *err, const struct jw_recording *record
 				error_set(err, JW_ERR_FORMAT, "%s: “%s” is not a file: record the command again",
 						  recording->path ? recording->path : "", name);
 		else if (!set_has(&known, key) && file->package)
-			names->packages[names->package_count++] = name, name = NULL;
+			names->packages[names->package_count++] = name;
 		else if (!set_has(&known, key) && may_be_there(name))
-			names->paths[names->path_count++] = name, name = NULL;
-		if (!name)
-			set_add(&known, key, i);
-		mem_free(name);
+			names->paths[names->path_count++] = name;
+		else
+			continue;
+		set_add(&known, key, i);
 	}
 	set_free(&known);
 	return result;
@@ -205,19 +196,20 @@ static void keep_recorded(const struct jw_recording *recording, struct jw_found 
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
 					  struct jw_found **ret_found)
 {
-	struct recorded_names names = {.packages =
-									   mem_array(recording->file_count, sizeof *names.packages),
-								   .paths = mem_array(recording->file_count, sizeof *names.paths)};
+	struct recorded_names *names = arena_open(sizeof *names);
 	struct jw_found *found = NULL;
 	struct jw_error why = {0};
-	int result = collect_names(err, recording, &names);
+	int result;
 
-	if (!result && names.package_count + names.path_count &&
+	names->packages = arena_array(names, recording->file_count, sizeof *names->packages);
+	names->paths = arena_array(names, recording->file_count, sizeof *names->paths);
+	result = collect_names(err, recording, names);
+	if (!result && names->package_count + names->path_count &&
 		jw_find(&why,
-				&(struct jw_find_options){.names = (const char *const *)names.paths,
-										  .name_count = names.path_count,
-										  .packages = (const char *const *)names.packages,
-										  .package_count = names.package_count},
+				&(struct jw_find_options){.names = (const char *const *)names->paths,
+										  .name_count = names->path_count,
+										  .packages = (const char *const *)names->packages,
+										  .package_count = names->package_count},
 				&found) &&
 		!is_missing_package(why.code))
 		result = error_copy(err, &why);
@@ -227,6 +219,6 @@ int jw_recording_find(struct jw_error *err, const struct jw_recording *recording
 		keep_recorded(recording, found);
 		*ret_found = found;
 	}
-	names_free(&names);
+	jw_result_free(names);
 	return result;
 }

@@ -21,17 +21,19 @@ struct wanted {
 };
 
 /* Lists the wanted modules that fit into `budget_bytes` (0: no budget). The most expensive modules
- * come first in the plan. */
-static void list_wanted(const struct plan *plan, uint64_t budget_bytes, struct wanted *wanted)
+ * come first in the plan. The caller frees the list with jw_result_free. */
+static struct wanted *list_wanted(const struct plan *plan, uint64_t budget_bytes)
 {
+	const size_t most = plan->module_count;
 	uint64_t left = budget_bytes ? budget_bytes : UINT64_MAX;
+	struct wanted *wanted = arena_open(sizeof *wanted);
 
-	wanted->keys = mem_array(plan->module_count, sizeof *wanted->keys);
-	wanted->key_bytes = mem_array(plan->module_count, sizeof *wanted->key_bytes);
-	wanted->identities = mem_array(plan->module_count, sizeof *wanted->identities);
-	wanted->warm = mem_array(plan->module_count, sizeof *wanted->warm);
-	wanted->modules = mem_array(plan->module_count, sizeof *wanted->modules);
-	wanted->found = mem_array(plan->module_count, sizeof *wanted->found);
+	wanted->keys = arena_array(wanted, most, sizeof *wanted->keys);
+	wanted->key_bytes = arena_array(wanted, most, sizeof *wanted->key_bytes);
+	wanted->identities = arena_array(wanted, most, sizeof *wanted->identities);
+	wanted->warm = arena_array(wanted, most, sizeof *wanted->warm);
+	wanted->modules = arena_array(wanted, most, sizeof *wanted->modules);
+	wanted->found = arena_array(wanted, most, sizeof *wanted->found);
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
@@ -51,6 +53,7 @@ static void list_wanted(const struct plan *plan, uint64_t budget_bytes, struct w
 		wanted->keys[wanted->count++] = module->key;
 		left -= module->entry_bytes;
 	}
+	return wanted;
 }
 
 /* Marks the modules whose entries exist now as warm; in a dry run, those that were found as
@@ -65,16 +68,6 @@ static void take_restored(struct plan *plan, const struct wanted *wanted)
 			module->state = PLAN_RESTORED;
 		module->restored = module->state != PLAN_COLD;
 	}
-}
-
-static void wanted_free(struct wanted *wanted)
-{
-	mem_free(wanted->modules);
-	mem_free(wanted->found);
-	mem_free(wanted->keys);
-	mem_free(wanted->key_bytes);
-	mem_free(wanted->identities);
-	mem_free(wanted->warm);
 }
 
 bool reuse_may_use_store(const struct jw_system *system)
@@ -104,16 +97,16 @@ void reuse_would_restore(const struct jw_system *system, struct plan *plan,
 						 const struct jw_cancel *cancel)
 {
 	struct jw_prime_reuse reuse = {0};
-	struct wanted wanted = {0};
+	struct wanted *wanted;
 
 	if (!reuse_may_use_store(system))
 		return;
-	list_wanted(plan, 0, &wanted);
-	if (wanted.count) {
-		refill(system, cancel, true, &wanted, &reuse);
-		take_restored(plan, &wanted);
+	wanted = list_wanted(plan, 0);
+	if (wanted->count) {
+		refill(system, cancel, true, wanted, &reuse);
+		take_restored(plan, wanted);
 	}
-	wanted_free(&wanted);
+	jw_result_free(wanted);
 }
 
 /* Removes damaged entries that are still unchanged, so that others can take their names. If that
@@ -141,15 +134,14 @@ bool reuse_fill(const struct jw_system *aside, const struct jw_prime_options *op
 				const struct plan *plan, struct jw_prime_result *outcome)
 {
 	struct jw_prime_reuse *reuse = &outcome->reuse;
-	struct wanted wanted = {0};
+	struct wanted *wanted = list_wanted(plan, 0);
 	bool whole;
 
-	list_wanted(plan, 0, &wanted);
-	refill(aside, &options->cancel, true, &wanted, reuse);
+	refill(aside, &options->cancel, true, wanted, reuse);
 	whole = reuse->refilled.entries == outcome->plan.cold;
 	if (!whole)
-		refill(aside, &options->cancel, false, &wanted, reuse);
-	wanted_free(&wanted);
+		refill(aside, &options->cancel, false, wanted, reuse);
+	jw_result_free(wanted);
 	return whole;
 }
 
@@ -157,17 +149,16 @@ void reuse_store(const struct jw_system *system, const struct jw_prime_options *
 				 struct plan *plan, struct jw_prime_result *outcome)
 {
 	struct jw_prime_reuse *reuse = &outcome->reuse;
-	struct wanted wanted = {0};
+	struct wanted *wanted = list_wanted(plan, options->plan.budget_bytes);
 
 	if (!options->dry_run && !system->cache.why_useless[0])
 		remove_damaged(system, plan);
-	list_wanted(plan, options->plan.budget_bytes, &wanted);
 	reuse->store = !options->reuse.no_store && reuse_may_use_store(system);
-	if (wanted.count && reuse->store) {
-		refill(system, &options->cancel, options->dry_run, &wanted, reuse);
-		take_restored(plan, &wanted);
+	if (wanted->count && reuse->store) {
+		refill(system, &options->cancel, options->dry_run, wanted, reuse);
+		take_restored(plan, wanted);
 	}
-	wanted_free(&wanted);
+	jw_result_free(wanted);
 }
 
 int reuse_folder(struct jw_error *err, const struct jw_system *system,
@@ -178,30 +169,29 @@ int reuse_folder(struct jw_error *err, const struct jw_system *system,
 	const struct folder_request request = {
 		.folder = folder, .system = system, .cancel = options->cancel};
 	struct jw_store_traffic *traffic = &outcome->reuse.folder;
-	struct wanted wanted = {0};
+	struct wanted *wanted = list_wanted(plan, options->plan.budget_bytes);
 	struct jw_error why = {0};
 	int result = 0;
 
-	list_wanted(plan, options->plan.budget_bytes, &wanted);
 	/* A typed folder that is missing is a mistake, even if nothing is wanted of it. */
-	if (wanted.count || folder->required)
-		result = folder_fetch(&why, &request, wanted.keys, wanted.key_bytes, wanted.count, staged,
-							  traffic);
-	if (!result && wanted.count) {
+	if (wanted->count || folder->required)
+		result = folder_fetch(&why, &request, wanted->keys, wanted->key_bytes, wanted->count,
+							  staged, traffic);
+	if (!result && wanted->count) {
 		const struct jw_store_refill_options how = {.system = system,
 													.folder = staged,
 													.shown = folder->path,
-													.keys = wanted.keys,
-													.identities = wanted.identities,
-													.count = wanted.count,
+													.keys = wanted->keys,
+													.identities = wanted->identities,
+													.count = wanted->count,
 													.dry_run = options->dry_run,
-													.found = wanted.found,
+													.found = wanted->found,
 													.cancel = options->cancel};
 
 		(void)jw_store_refill(&why, &how, &outcome->reuse.from_folder);
-		take_restored(plan, &wanted);
+		take_restored(plan, wanted);
 	}
-	wanted_free(&wanted);
+	jw_result_free(wanted);
 	if (why.code == JW_ERR_NOT_FOUND && folder->required)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: create it first",
 						 folder->path);
@@ -225,24 +215,23 @@ void reuse_other_drivers(const struct jw_system *system, const struct jw_prime_o
 {
 	struct jw_prime_options reported = *options;
 	struct jw_prime_reuse *reuse = &outcome->reuse;
-	struct wanted wanted = {0};
+	struct wanted *wanted = list_wanted(plan, 0);
 
-	list_wanted(plan, 0, &wanted);
-	if (wanted.count) {
+	if (wanted->count) {
 		const struct jw_carry_options how = {
 			.system = system,
-			.keys = wanted.keys,
-			.key_bytes = wanted.key_bytes,
-			.identities = wanted.identities,
-			.count = wanted.count,
-			.kept = wanted.warm,
-			.kept_count = wanted.warm_count,
+			.keys = wanted->keys,
+			.key_bytes = wanted->key_bytes,
+			.identities = wanted->identities,
+			.count = wanted->count,
+			.kept = wanted->warm,
+			.kept_count = wanted->warm_count,
 			/* Entries from packs are not counted against a budget. */
 			.store = reuse->store && !options->plan.budget_bytes,
 			.folder = options->plan.budget_bytes ? NULL : staged,
 			.shown = options->reuse.folder.path,
 			.dry_run = options->dry_run,
-			.found = wanted.found,
+			.found = wanted->found,
 			.most_bytes = options->plan.budget_bytes,
 			.cancel = options->cancel,
 			.context = &reported,
@@ -250,9 +239,9 @@ void reuse_other_drivers(const struct jw_system *system, const struct jw_prime_o
 		};
 
 		(void)jw_carry(&reuse->not_carried, &how, &reuse->carried);
-		take_restored(plan, &wanted);
+		take_restored(plan, wanted);
 	}
-	wanted_free(&wanted);
+	jw_result_free(wanted);
 	if (reuse->carried) {
 		arena_join(outcome, reuse->carried);
 		outcome->evicted_in_use += reuse->carried->evicted_in_use;
