@@ -5,7 +5,7 @@
 #            answers of servers (JITWARM_MUTATIONS=125), mutated libraries (JITWARM_MUTATED=500), and the staged stalls (tests/stories)
 #   offline  the first set of tests without a network
 #   drivers  the conformance suite on every available driver (driver-matrix.sh)
-#   torture  each call that fails, in every command (tests/torture)
+#   torture  each call that fails, and each before which a command is killed (tests/torture)
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
 #   mutants  mistakes by rule in every room, a different sample each night (mutants.py)
 #   analyse  clang-tidy with more ways through each function (tidy.py --deep)

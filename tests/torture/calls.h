@@ -20,18 +20,14 @@
 static const struct call {
 	const char *name;
 	int error;
-	bool interruptible;
 } calls[] = {
-	{"alloc", ENOMEM, false}, {"open", EIO, true},     {"create", ENOSPC, true},
-	{"read", EIO, true},      {"write", ENOSPC, true}, {"rename", EIO, false},
-	{"fsync", EIO, false},    {"mmap", ENOMEM, false}, {"mkdir", ENOSPC, false},
-	{"lock", ENOLCK, true},   {"unlink", EIO, false},  {"close", EIO, false},
-	{"stat", EIO, false},     {"fork", EAGAIN, false}, {"readdir", EIO, false},
-	{"resize", EIO, false},   {"mode", EPERM, false},  {"pipe", EMFILE, false},
+	{"open", EIO},   {"create", ENOSPC}, {"read", EIO},     {"write", ENOSPC}, {"rename", EIO},
+	{"fsync", EIO},  {"mmap", ENOMEM},   {"mkdir", ENOSPC}, {"lock", ENOLCK},  {"unlink", EIO},
+	{"close", EIO},  {"stat", EIO},      {"fork", EAGAIN},  {"readdir", EIO},  {"resize", EIO},
+	{"mode", EPERM}, {"pipe", EMFILE},
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 enum which {
-	ALLOC,
 	OPEN,
 	CREATE,
 	READ,

@@ -1,8 +1,7 @@
 /* torture.so: preloaded into a program, it lets one call of the C library fail, or ends the process
  * before it. By variables:
  *
- *     TORTURE=fail:N    the N-th counted call fails, as such a call may: ENOMEM, EIO, ENOSPC, …
- *     TORTURE=eintr:N   with EINTR, if a signal may interrupt such a call; the others go on
+ *     TORTURE=fail:N    the N-th counted call fails, as such a call may: EIO, ENOSPC, …
  *     TORTURE=kill:N    the process is killed before it
  *     TORTURE=count     none fails; each is logged
  *     TORTURE_OF=NAME   counts in processes of the program with this name alone; default jitwarm
@@ -15,7 +14,6 @@
  * Counting begins with main(), so that what the loader and constructors do does not count. No call
  * that tells of an error is held back for ever: a close that fails has closed. */
 #include <fcntl.h>
-#include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,10 +69,8 @@ static bool is_meant(int argc, char **argv)
 
 static void arm(int argc, char **argv)
 {
-	static const char *const names[] = {[TORTURE_COUNT] = "count",
-										[TORTURE_FAIL] = "fail",
-										[TORTURE_INTERRUPT] = "eintr",
-										[TORTURE_KILL] = "kill"};
+	static const char *const names[] = {
+		[TORTURE_COUNT] = "count", [TORTURE_FAIL] = "fail", [TORTURE_KILL] = "kill"};
 	const char *text = getenv("TORTURE"), *file = getenv("TORTURE_LOG");
 	const char *number = text ? strchr(text, ':') : NULL;
 	struct torture torture = {.wanted = number ? strtoul(number + 1, NULL, 10) : 0,
@@ -112,25 +108,8 @@ int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), 
 	return real(armed_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
-/* ---- memory */
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-
-/* glibc's NSS ends the process if its own memory runs out (2.36: a signal, an assertion), and so
- * does libuv if a new loop cannot make or watch its first pipe; os_loop_open has just made some. */
-int getpwuid_r(uid_t owner, struct passwd *entry, char *text, size_t size, struct passwd **found)
-{
-	REAL(getpwuid_r);
-	int result;
-
-	torture_spares = true;
-	result = real(owner, entry, text, size, found);
-	torture_spares = false;
-	return result;
-}
-
+/* libuv ends the process if a new loop cannot make its first pipe; os_loop_open has just made some.
+ */
 struct uv_loop_s;
 int uv_loop_init(struct uv_loop_s *loop);
 int uv_loop_init(struct uv_loop_s *loop)
@@ -142,17 +121,4 @@ int uv_loop_init(struct uv_loop_s *loop)
 	result = real(loop);
 	torture_spares = false;
 	return result;
-}
-
-void *malloc(size_t size)
-{
-	return torture_strikes_memory() ? NULL : __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size)
-{
-	return torture_strikes_memory() ? NULL : __libc_calloc(count, size);
-}
-void *realloc(void *old, size_t size)
-{
-	return torture_strikes_memory() ? NULL : __libc_realloc(old, size);
 }

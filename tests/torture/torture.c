@@ -117,22 +117,13 @@ static bool strike(enum which which, const char *path, int fd)
 	bool struck;
 
 	if (!atomic_load_explicit(&armed, memory_order_relaxed) || !chosen[which] ||
-		(now.is_own && !is_first_thread) || (torture_spares && (which == ALLOC || which == PIPE)) ||
-		(now.mode == TORTURE_INTERRUPT && !calls[which].interruptible))
+		(now.is_own && !is_first_thread) || (torture_spares && which == PIPE))
 		return false;
 	struck = is_struck(which, path, fd);
 	if (struck && now.mode == TORTURE_KILL)
 		(void)syscall(SYS_kill, getpid(), SIGKILL);
-	errno = !struck                         ? before
-			: now.mode == TORTURE_INTERRUPT ? EINTR
-			: now.error                     ? now.error
-											: calls[which].error;
+	errno = !struck ? before : now.error ? now.error : calls[which].error;
 	return struck;
-}
-
-bool torture_strikes_memory(void)
-{
-	return strike(ALLOC, "", -1);
 }
 
 static bool is_listed(const char *list, const char *name)

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 
-enum torture_mode { TORTURE_OFF, TORTURE_COUNT, TORTURE_FAIL, TORTURE_INTERRUPT, TORTURE_KILL };
+enum torture_mode { TORTURE_OFF, TORTURE_COUNT, TORTURE_FAIL, TORTURE_KILL };
 enum { TORTURE_MAX_PATH = 4096 };
 
 struct torture {
@@ -25,10 +25,8 @@ struct torture {
 void torture_begin(const struct torture *torture);
 void torture_end(void);
 
-/* While this is set, memory and pipes do not fail. */
+/* While this is set, pipes do not fail. */
 extern _Thread_local bool torture_spares;
-/* Says whether this allocation fails. */
-bool torture_strikes_memory(void);
 
 #define REAL(name)                                                                                 \
 	static __typeof__(name) *real;                                                                 \
