@@ -32,6 +32,16 @@ static void allocate_all(void)
 	mem_free(mem_array(all_bytes, 2));
 }
 
+static void allocate_more_than_there_is(void)
+{
+	mem_free(mem_alloc(all_bytes / 2));
+}
+
+static void resize_to_more_than_there_is(void)
+{
+	mem_free(mem_resize(NULL, all_bytes / 2));
+}
+
 static void reserve_all(void)
 {
 	struct buf buf = BUF_MAX(all_bytes);
@@ -59,7 +69,12 @@ static void grow_beyond_all(void)
 
 TEST(a_length_that_wraps_ends_the_program)
 {
-	static void (*const lives[])(void) = {copy_all, allocate_all, reserve_all, reserve_behind,
+	static void (*const lives[])(void) = {copy_all,
+										  allocate_all,
+										  allocate_more_than_there_is,
+										  resize_to_more_than_there_is,
+										  reserve_all,
+										  reserve_behind,
 										  grow_beyond_all};
 
 	for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
