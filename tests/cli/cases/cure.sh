@@ -31,9 +31,7 @@ for command in scan lint; do
 	run 2 $command $gpu gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 	out_has "$cure"
 	snapshot run 2 $command $gpu gtx1080 vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl
-	out_has "No examined release of vllm runs on sm_61 (gtx1080); examine older ones: jitwarm which --target sm_61 vllm --ask"
 	snapshot run 2 $command $gpu gtx1080 unlisted-1.0-cp312-cp312-linux_x86_64.whl
-	out_lacks "PyPI"
 	ask="unlisted is not in jitwarm's list; find a release that runs on sm_61 (gtx1080): jitwarm which --target sm_61 unlisted --ask"
 	if [[ $command == scan ]]; then out_has "$ask"; else out_lacks "which"; fi
 done
@@ -64,21 +62,17 @@ install=${cure#*: }
 json "[(f['package'], f.get('runs'), f.get('install'), f['cure']) for f in d['failing']] == [('torch', '2.14.1+cu126', '$install', 'install torch 2.14.1+cu126 instead: “$install”'), ('unlisted', None, None, 'find a release that runs: “jitwarm which --target sm_61 --driver 550.200.01 unlisted --ask”')]"
 snapshot run 2 status
 snapshot run 2 doctor
-out_has "install the newest torch that runs: “$install”"
 # If no release that fits the Python runs, doctor names the command that shows why; older releases of vllm are not examined.
 rm -r "$site"/torch* "$site"/unlisted*
 python3 -m zipfile -e vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl "$site"
 snapshot run 2 doctor
-out_has "find a release of vllm that runs: “jitwarm which vllm --ask”"
 rm -r "$site"/vllm*
 python3 -m zipfile -e cuml_cu12-25.10.0-cp312-cp312-manylinux_2_28_x86_64.whl "$site"
 snapshot run 2 doctor
-out_has "no release of cuml-cu12 runs on this GPU; “jitwarm which cuml-cu12” says why"
 # If the list lacks the package, doctor names the command that asks the index.
 rm -r "$site"/cuml*
 python3 -m zipfile -e unlisted-1.0-cp312-cp312-linux_x86_64.whl "$site"
 snapshot run 2 doctor
-out_has "find a release of unlisted that runs: “jitwarm which unlisted --ask”"
 # pip's indexes know nothing of the name of conda's package, so no command names it.
 mkdir -p "$work/conda/conda-meta" "$work/conda/lib"
 cp "$site/unlisted/lib.so" "$work/conda/lib/libmagma.so"
@@ -87,6 +81,5 @@ unset VIRTUAL_ENV
 export CONDA_PREFIX=$work/conda
 for command in check status doctor; do
 	snapshot run 2 $command
-	out_lacks "jitwarm which"
 done
 snapshot run 2 check --json

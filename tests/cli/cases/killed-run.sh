@@ -12,7 +12,6 @@ varies tree ^state/runs/ # depends on how far the run came
 run 0 config jobs 2
 running
 snapshot run 1 uninstall
-out_lacks removed
 [[ -e $HOME/.config/jitwarm/config ]] || fail "the settings are gone, and the rest is not"
 has_folder || fail "the folder of the run is gone"
 run 0 uninstall -n

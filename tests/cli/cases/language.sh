@@ -19,20 +19,14 @@ in_locale "LANG=en_US.UTF-8 LANGUAGE=ko:en" 0 status
 out_has "캐시    "
 # These are a short word, a worker's message, and a value that is not one of the program's words.
 snapshot korean 0 doctor "Unsupported .version 8.7; current version is '8.4'"
-out_has "PTX 8.7은 CUDA 12.8, 드라이버 570; 컴파일러는 CUDA 12.4"
 CUDA_VISIBLE_DEVICES=9 snapshot korean 2 status
-out_has "컨테이너에 GPU가 없음"
 snapshot korean 0 which --target rtx2080ti --platform linux torch==2.15.0
-out_lacks " of "
 run 0 key generate mine
 run 0 key trust "$JITWARM_STATE/keys/mine.pub" theirs
 snapshot korean 0 key list
 JITWARM_STORE=yes snapshot korean 0 config
 CUDA_CACHE_DISABLE=1 snapshot korean 2 doctor --no-probe "$sample"
-out_has "이 프로세스에 설정됨"
 snapshot korean 1 lint --gpus rtx30 --max-start 0 "$sample"
-out_lacks "over"
-out_lacks "of PTX"
 snapshot korean 0 check --help
 korean 64 prime --jbos 3
 err_has "--jbos"
@@ -44,7 +38,6 @@ korean 0 check "$sample"
 out_has "준비됨"
 rm -rf "$work/cache"
 JITWARM_STORE=1 snapshot korean 0 prime "$sample"
-out_lacks "came back"
 # Columns are as wide as their contents.
 korean 0 cache list
 python3 - "$out" <<'PYTHON' || fail "columns"

@@ -91,7 +91,6 @@ snapshot run 2 lint --gpus rtx20 libold.so part-1-py3-none-any.whl
 
 # In a wheel, members are named, loose files that are variants of each other count as one, and exempt members are left out and named.
 snapshot run 1 lint --arch-list "80-real;90" --gpus a100 p-1-py3-none-any.whl
-out_lacks "cubin: it lacks"
 snapshot run 0 lint --arch-list "80-real;90" --gpus a100 --except="libold.*" p-1-py3-none-any.whl
 snapshot run 0 lint --gpus rtx20 --except="lib?ld.so" libold.so
 snapshot run 0 lint --gpus h100 --except="*" --json libold.so
@@ -119,9 +118,6 @@ out_has ", and saves under 0.1 s of a first start"
 
 # If the driver is older than the toolkit, more code of that toolkit avoids nothing, but within a major version it does.
 snapshot run 2 lint --gpus rtx30,h100,gtx1080 --driver 570 cuda13.so
-out_lacks "needs driver"
-out_lacks "code=sm_86"
-out_lacks "code=sm_90"
 snapshot run 2 lint --gpus rtx30 --driver 570 --format github cuda13.so
 snapshot run 2 lint --gpus h100 --driver 570 cuda12.so
 run 2 lint --gpus v100 --json cuda13.so
@@ -162,10 +158,7 @@ err_has "pyproject.toml, line 2: [tool.jitwarm.lint] has no “archs”; it has 
 cd "$work" || fail "cd"
 label() { cp p-1-py3-none-any.whl "p-1-py3-none-any-$1.whl" && printf 'p-1-py3-none-any-%s.whl' "$1"; }
 snapshot run 0 lint --except "libold.*" "$(label cu129_sm90)"
-out_lacks "RTX"
-out_lacks "newer than"
 snapshot run 1 lint --gpus a100 "$(label cu129_sm_90_sm120)"
-out_lacks "newer than"
 snapshot run 1 lint --gpus a100 --each --except "libold.*" --json "$(label sm90)"
 # Together with --arch-list each has its own lines
 run 1 lint --gpus a100 --arch-list "8.0" --except "libold.*" --json "$(label sm80_sm120)"

@@ -57,7 +57,6 @@ JITWARM=$outside
 # One folder is the job's own, and the other one stays.
 mkdir -p "$place/job"
 SLURM_TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache snapshot run "0|1|2" status
-out_has "is lost with the job"
 SLURM_JOB_ID=7 TMPDIR=$place/job CUDA_CACHE_PATH=$place/job/cache run "0|1|2" status
 out_has "is lost with the job"
 TMPDIR=$place/job CUDA_CACHE_PATH=$place/jobs/cache run "0|1|2" status

@@ -45,18 +45,13 @@ err_has "no program can use a GPU here: no NVIDIA driver: "
 ) || exit 1
 
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 snapshot run 2 status
-out_has "; but an NVIDIA GPU is here"
-out_has "Next    install NVIDIA's driver, or see which versions of a package run: jitwarm which --target sm_86 torch"
 # The next step has an answer: an environment without device code is not scanned.
 run 2 status -e "$work/active"
 out_has "Next    see which versions of a package run on another GPU: jitwarm which --target rtx4090 torch"
 snapshot run 2 status -e "$work/coded"
-out_has "Next    see what the driver would compile on another GPU: jitwarm scan --target rtx4090 --environment $work/coded"
-out_has "Python  the virtual environment $work/coded: device code in frame"
 run 2 status -e "$work/active"
 out_lacks "Python  "
 snapshot run 2 doctor -e "$work/active"
-out_has "here, “jitwarm which --target rtx4090 torch” names versions that run"
 run 2 doctor -e "$work/coded"
 out_has "here, “jitwarm scan --target rtx4090 --environment $work/coded” shows what it would compile"
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 snapshot run 2 status -e "$work/coded"
@@ -66,8 +61,6 @@ for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx
 	IFS=: read -r device gpu driver <<<"$each"
 	export JITWARM_PCI_DEVICES=10de:$device@0000:01:00.0
 	snapshot run "1|2" doctor "$work/x.so"
-	out_has "Do: install NVIDIA's driver (in a container: --gpus all)"
-	out_has "“jitwarm scan --target $gpu $work/x.so”"
 	run 2 prime "$work/x.so"
 	err_has "jitwarm make --target $gpu --driver $driver"
 	err_has "jitwarm bake --target $gpu "
@@ -76,20 +69,16 @@ for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx
 done
 # Without a name, the advice names the environment, not a package that may be missing.
 snapshot run 2 doctor
-out_lacks "torch"
 snapshot run 2 prime
 err_has " -o DIR”" && err_has " -o FILE.jwpack”"
 unset JITWARM_PCI_DEVICES
 touch "$work/root/dev/nvidiactl"
 snapshot run 2 status
-out_has "; the kernel module is here: use --gpus all"
 snapshot run 2 status --json
 json '"--gpus all" in d["why_no_gpu"]'
 snapshot run 2 prime "$work"
-err_has "--gpus all"
 printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrelease"
 snapshot run 2 status
-out_has "; the Windows driver brings it"
 
 # For a driver whose entry names are unknown, import says that it cannot judge the entries.
 . "$cases/../pack-entries.sh"

@@ -34,7 +34,6 @@ for what in pair ""; do
 	done
 done
 snapshot run 0 make --target sm_86 --driver 550.163.01 -n pair
-out_lacks "can run on these GPUs"
 for command in check prime "prime -n"; do
 	run 2 $command "$site/pair/extra.so"
 done

@@ -15,7 +15,6 @@ run 127 run -- "$work/nosuch"
 err_has "cannot be started"
 echo 'print("hello")' >train.py
 snapshot run "126|127" run train.py
-err_has "train.py: a Python script: “jitwarm run -- python3 train.py” starts it"
 differs_for WINDOWS snapshot run 0 run --json -- "${shell[@]}" 'echo hello'
 json 'd["schema"] == "jitwarm.command/1" and d["modules"] == d["not_in_files"] == 0 and d["files"] == [] and d["live"] and d["compile_seconds"] == 0'
 err_has hello
@@ -58,13 +57,10 @@ if ! is_wine; then
 	rm -rf "$work/cache"
 	# shellcheck disable=SC2016
 	snapshot run 137 run --json "$sample" -- sh -c '"$0" && kill -9 $$' "$app"
-	err_lacks "does not compile them"
 	rm -rf "$work/cache" && mkdir "$work/cache"
 	cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
 	loading=(env "ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0:detect_odr_violation=0" "LD_PRELOAD=$work/libnvidia-ptxjitcompiler.so.1")
 	snapshot run "0|1|2" run --json -- "${loading[@]}" "${program##* }" doctor
-	err_lacks "in no file that was searched"
-	err_lacks "had loaded the driver's compiler"
 	[[ $(entries) == 1 ]] || fail "doctor did not try the cache"
 	rm -rf "$work/cache" && mkdir "$work/cache"
 	# shellcheck disable=SC2016
@@ -74,8 +70,6 @@ if ! is_wine; then
 	cp "$sample" "$work/toolkit/libnvrtc.so.13"
 	echo x >"$work/toolkit/libnvrtc-builtins.so.13.3"
 	snapshot run 0 run --json "$sample" -- "${loading[@]}" "LD_PRELOAD=$work/libnvidia-ptxjitcompiler.so.1 $work/toolkit/libnvrtc.so.13" sleep 2
-	err_has "the driver refused PTX of this command: NVRTC 13.3 writes PTX 9.3, and driver"
-	err_lacks "they link"
 	json 'd["refused_ptx"].startswith("NVRTC 13.3") and d["refused"] == 0'
 	rm -r "$work/libnvidia-ptxjitcompiler.so.1" "$work/toolkit"
 fi
@@ -85,7 +79,6 @@ before=$(entries)
 export CUDA_CACHE_DISABLE=1
 for _ in 1 2; do
 	snapshot run 0 run --json "$sample" -- "$app"
-	err_lacks "the next start does not compile them"
 done
 [[ $(entries) == "$before" ]] || fail "$(entries) entries in the cache, not $before"
 unset CUDA_CACHE_DISABLE
@@ -118,7 +111,6 @@ if ! is_wine; then
 	# The driver's compiler was loaded and made nothing, because the driver refuses the PTX (222).
 	cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
 	snapshot run 3 run "$work/newer.so" -- env "${loading[@]:1}" sh -c 'sleep 1; exit 3'
-	err_lacks "they link device code at each start"
 	snapshot run 3 run "$sample" -- env "${loading[@]:1}" sh -c 'sleep 1; exit 3'
 	rm "$work/libnvidia-ptxjitcompiler.so.1"
 fi
@@ -131,9 +123,7 @@ run 3 run --json "$sample" -- "${shell[@]}" 'exit 3'
 json 'd["failing"] == []'
 if ! is_wine; then
 	snapshot run 143 run "$work/other.so" -- sh -c 'kill -TERM $$'
-	err_lacks "does not run"
 	snapshot run 130 run "$work/other.so" -- sh -c 'kill -INT $$'
-	err_lacks "does not run"
 	# Without names: the files that its processes have mapped
 	snapshot run 4 run -- python3 -c 'import mmap, sys, time
 file = open(sys.argv[1], "rb")
@@ -151,9 +141,7 @@ run 3 run --json --environment "$work/venv" pair -- "${shell[@]}" 'exit 3'
 json 'd["failing"] == []'
 # scan and lint do so, too
 snapshot run 0 scan --target sm_86 --environment "$work/venv" pair
-out_lacks "will fail"
 snapshot run 0 lint --gpus rtx30 --environment "$work/venv" pair
-out_lacks "fails"
 # If there are many files, the first are named
 many=()
 for name in a b c d e f g h i j; do
@@ -163,4 +151,3 @@ done
 differs_for WINDOWS snapshot run 3 run "${many[@]}" -- "${shell[@]}" 'exit 3'
 err_has "failed (status 3), and 10 of its files do not run on this GPU and driver:"
 [[ $(grep -c "no kernel image" "$err") == 8 ]] || fail "not eight files"
-err_has "  and 2 more files"

@@ -46,7 +46,6 @@ package nvidia-cuda-nvcc-cu12 12.6.85 nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so
 package nvidia-nvjitlink 13.0.39 nvidia/cu13/lib/libnvJitLink.so.13
 compilers 2 -- "sorted(c) == sorted([\"NVRTC 12.8 writes PTX 8.7, $reads\", \"NVVM 12.6 writes PTX 8.5, $reads\", \"nvJitLink 13.0 writes machine code that driver $driver does not load: programs fail\"])"
 snapshot run 2 check
-out_has "NVRTC 12.8 writes PTX 8.7, $reads (nvidia-cuda-nvrtc-cu12 12.8.93)"
 [[ $(grep -c NVRTC "$out") == 1 ]] || fail "more than one line"
 differs_for WINDOWS snapshot run 1 doctor --no-probe --json
 json '[f["fix"] for f in d["findings"] if f["id"] == "compiler"] == ["install driver 580 (CUDA 13.0) or a newer one, or nvJitLink of CUDA 12.4"]'
@@ -85,7 +84,6 @@ package nvidia-cuda-nvrtc 99.1.37 nvidia/cu99/lib/libnvrtc-builtins.so.99.1
 newer="NVRTC 99.1 writes newer PTX than driver $driver reads (8.4): such PTX fails (222)"
 snapshot compilers 2 -- "c == [\"$newer\"]"
 snapshot run 2 check
-out_has "$newer (nvidia-cuda-nvrtc 99.1.37)"
 differs_for WINDOWS snapshot run 1 doctor --no-probe
 out_has "$newer"
 compilers 2 --target sm_86 --driver 99.1 -- 'c == []'
@@ -122,7 +120,6 @@ run 1 check --json
 cp "$out" "$work/whole"
 compilers 1 cupy-cuda12x -- "c == [\"NVRTC 12.8 writes PTX 8.7, $reads\"] == [w['why'] for w in json.load(open('$work/whole'))['compilers']]"
 snapshot run 1 check cupy-cuda12x
-out_has "NVRTC 12.8 writes PTX 8.7, $reads"
 snapshot compilers 1 "$site/cupy/_core.so" -- "c == [\"NVRTC 12.8 writes PTX 8.7, $reads\"]"
 # The environment of a named file, and for a wheel the active one, need not be named.
 compilers 1 "$site/plain/_core.so" -- 'c == []'
@@ -306,7 +303,6 @@ if ! is_wine; then
 			for of in "" cupy-cuda12x "$site/cupy/_core.so" "$site/cupy" "$work/cupy_cuda12x-13.3.0-py3-none-any.whl"; do
 				compilers 1 ${of:+"$of"} -- 'c == []'
 				snapshot run "0|1" doctor --no-probe ${of:+"$of"}
-				out_lacks NVRTC
 			done
 			# An environment that is not active has its own compiler, also a conda environment; programs outside have none of it.
 			mkdir -p "$work/conda/conda-meta" "$work/conda/lib/python3.11/site-packages/cupy"

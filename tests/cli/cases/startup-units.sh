@@ -142,7 +142,6 @@ if ((EUID == 0)); then
 	cp "$JITWARM" "$safe/jitwarm" && JITWARM=$safe/jitwarm
 fi
 snapshot failing run 3 startup enable --service ollama --account ollama /usr/lib/ollama
-err_lacks "units of this account"
 [[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "left: $(find "$work/root/etc/systemd/system")"
 # A leftover link of a unit is found, also that of a service without a unit.
 for by in "startup disable --service ollama" uninstall; do
@@ -188,7 +187,6 @@ if ((EUID == 0)); then
 	snapshot run 0 startup status --json
 	mkdir -p "$work/root/run/systemd/system"
 	snapshot run 0 startup enable --all-users frame
-	err_lacks "systemd is not running"
 	run 0 startup disable --all-users
 	[[ -z $(ls "$work/root/etc/systemd/user") ]] || fail "left: $(find "$work/root/etc/systemd/user")"
 	snapshot run 1 startup status --json

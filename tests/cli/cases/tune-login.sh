@@ -39,7 +39,6 @@ out_has "Start your program again"
 # the environment of the next login
 CUDA_CACHE_MAXSIZE=3221225472 snapshot run 0 tune "$sample"
 out_has "In force   $now, limit 3 GiB"
-out_lacks "Next login"
 CUDA_CACHE_MAXSIZE=3221225472 run "0|2" status
 out_lacks "until then"
 
@@ -52,9 +51,7 @@ for before in "" "CUDA_CACHE_MAXSIZE=1000000" "CUDA_CACHE_MAXSIZE=1000000 JITWAR
 	out_has "Next       log out and in again: $HOME/.config/environment.d/60-jitwarm.conf sets CUDA_CACHE_MAXSIZE=3221225472"
 	out_lacks "--apply"
 	JITWARM="env $before $JITWARM" snapshot run "0|1" doctor --no-probe "$sample"
-	out_lacks "overridden"
 	[[ -z $before ]] || out_has "log out and in again: "
-	out_lacks "tune --apply"
 done
 printf 'export CUDA_CACHE_MAXSIZE=1000000\n' >"$HOME/.bashrc"
 printf '. "$HOME/.bashrc"\n' >>"$HOME/.profile"
@@ -65,7 +62,6 @@ END
 chmod +x "$work/login"
 JITWARM="$work/login $JITWARM" snapshot run 0 tune "$sample"
 err_has "CUDA_CACHE_MAXSIZE: $HOME/.config/environment.d/60-jitwarm.conf sets 3221225472, and a file that is read later overrides the setting"
-out_lacks "--apply"
 found=$(sh -c "$(sed -n 's/.*and remove it: //p' "$out")")
 [[ $found == *"$HOME/.bashrc:1:export CUDA_CACHE_MAXSIZE=1000000"* ]] || fail "the command found: $found"
 JITWARM="$work/login $JITWARM" snapshot run 1 doctor --json --no-probe "$sample"
@@ -80,14 +76,12 @@ run 0 tune --apply --max-size 3GiB
 run 0 tune --apply --path "$place/other"
 snapshot run 0 prime --no-store "$sample"
 out_has "Log out and in again, then start your program: until then the driver uses $now."
-out_lacks "again: it has"
 snapshot run 0 tune "$sample"
 out_has "In force   $now, "
 out_has "Next login $place/other, limit 3 GiB"
 snapshot run "0|2" status
 out_has "Cache   $place/other "
 out_has "        from the next login on; until then: $now, "
-out_has "Next    log out and in again; until then"
 snapshot run 1 doctor --no-probe "$sample"
 out_has "before-login: this login uses $now, and the next one $place/other"
 CUDA_CACHE_PATH=$place/other run 0 doctor --no-probe "$sample"
@@ -108,8 +102,6 @@ for each in 8G:4294967296 2G:2147483648; do
 	export CUDA_CACHE_MAXSIZE=${each%:*} number=${each#*:}
 	rm -rf "$now"
 	snapshot run "0|2" status
-	out_has "CUDA_CACHE_MAXSIZE=$CUDA_CACHE_MAXSIZE: the driver reads "
-	out_has "write $number"
 	snapshot run 0 tune "$sample"
 	snapshot run 2 doctor --no-probe "$sample"
 	[[ $CUDA_CACHE_MAXSIZE == 2G ]] || out_has "4 GiB, the most that a driver keeps"

@@ -49,7 +49,6 @@ is_wine || [[ $(cat "$out") == 'set "CUDA_CACHE_MAXSIZE=2147483648"' ]] || fail 
 	snapshot run 0 tune --max-size 1000 --json "$work/large.ptx"
 	snapshot run 0 tune --max-size 1000 "$work/large.ptx"
 	snapshot run 0 tune --max-size 1GiB "$work/large.ptx"
-	err_lacks "too small"
 ) || exit 1
 snapshot run 0 tune --undo
 is_wine && exit 0 # shells' profiles, /etc and systemd; what Windows has in their place: tests/windows/test_tune.sh
@@ -123,7 +122,6 @@ json 'd["limit_state"] == d["path_state"] == "not-set"'
 snapshot run 0 tune --path "$work/cache" --max-size 8589934592
 snapshot run 0 tune --print slurm --path "$work/cache" --max-size 8GiB
 snapshot run 0 tune --path "$work/cache" --max-size 4GiB
-err_lacks "a cache limit is at most"
 
 # No advice is below a limit that jitwarm has set, also if another value is in force until a new login or shell
 for scope in user shell system; do
@@ -138,7 +136,6 @@ for scope in user shell system; do
 		run 0 tune --json "$sample"
 		json 'd["should_be"]["limit_bytes"] == 3 * 2**30'
 		snapshot run 0 status
-		out_lacks "prime --tune"
 		run 2 prime -n "$sample"
 		err_has "Set CUDA_CACHE_MAXSIZE=3221225472"
 		run 0 tune --max-size 2GiB --json
@@ -149,8 +146,6 @@ done
 # The next step is the one that helps.
 CUDA_CACHE_DISABLE=1 snapshot run 0 tune
 CUDA_CACHE_PATH=/dev/null/cache snapshot run 0 tune
-out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
-err_has "/dev/null/cache: cannot be created (/dev/null is not writable)"
 # root may write there, and yet no file can be made: each command says so.
 if [[ -d /proc/self ]] && ! is_wine; then
 	for impossible in /proc/x/deep /proc /sys/x; do
@@ -208,14 +203,11 @@ out_has "Next    see which versions of a package run on another GPU: jitwarm whi
 	out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 	snapshot run 0 tune --path "$work/cache"
 	snapshot run 2 check "$sample"
-	err_has "a warm cache does not help here: HOME is not set: the driver caches nothing; set HOME or CUDA_CACHE_PATH"
 	run 2 prime "$sample"
 	err_has "HOME is not set: the driver caches nothing; set HOME or CUDA_CACHE_PATH"
 	CUDA_CACHE_PATH='' snapshot run 2 prime "$sample"
-	err_has "CUDA_CACHE_PATH is empty: the driver caches nothing"
 	CUDA_CACHE_PATH=some/where snapshot run "0|2" status
 	CUDA_CACHE_PATH="$work/stdout/cache" snapshot run 2 prime "$sample"
-	err_has "is not writable)"
 ) || exit 1
 
 # A real file system has little space and few inodes.
@@ -228,7 +220,6 @@ if unshare -rm "$work/with-small" true 2>/dev/null; then
 	json 'any("only 1 MiB are free" in w for w in d["warnings"]) and any("room for only" in w for w in d["warnings"])'
 	# No value of a setting mends a small folder in memory, so --apply without another folder is not offered, however the folder was set.
 	CUDA_CACHE_PATH=$small/cache JITWARM="unshare -rm $work/with-small $JITWARM" snapshot run 0 tune
-	out_lacks "           CUDA_CACHE_PATH="
 	HOME=$small JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune
 	out_has "Next       name a writable local directory that survives a restart: jitwarm tune --path DIR --apply"
 	# A value that the driver misreads is still mended first.
@@ -334,7 +325,6 @@ run 0 tune --apply --scope shell --path "$work/my cache"
 block() { cat "$HOME/.config/jitwarm/shell.conf"; }
 ! block | grep CUDA_CACHE_MAXSIZE= || fail "a limit was set that nobody asked for"
 snapshot run 0 tune --apply --scope shell --max-size 2GiB
-err_lacks "does not read"
 block | grep CUDA_CACHE_PATH= || fail "the path that was set before is lost"
 run 0 tune --undo
 run 0 tune --apply --scope shell --max-size 2GiB

@@ -6,7 +6,6 @@ snapshot run 0 "/?"
 # jitwarm never guesses a command that removes something.
 snapshot run 64 install frame
 snapshot run 64 uninstal
-err_lacks "did you mean"
 # The account's Python outside the environment lacks what the environment has.
 is_wine || {
 	env_less=$work/plain/bin:$PATH
@@ -158,7 +157,6 @@ out_has "up to 8 of 8 modules, up to "
 [[ $(wc -l <"$out") == 2 ]] || fail "a cold check says more than two lines"
 if [[ $(id -u) == 0 ]] && ! is_wine; then # in /tmp anybody may have made it
 	chown 65534 "$work/project/.venv" && snapshot run 3 check frame && chown 0 "$work/project/.venv"
-	err_lacks "$work/project/.venv"
 fi
 environment "$work/active" 2.0
 VIRTUAL_ENV=$(native "$work/active") run 1 check frame
@@ -176,7 +174,6 @@ out_has "up to 8 of 8 modules"
 snapshot run 1 -e "$work/active" --json check frame
 # A printed command is about the environment that was named
 snapshot run "0|1" -e "$work/active" status
-err_lacks "is used"
 for option in "-e $work/active" "--env=$(native "$work/active")" "--environment $work/active" "-e$(native "$work/active")"; do
 	# shellcheck disable=SC2086
 	differs_for WINDOWS snapshot run 1 $option
@@ -188,10 +185,8 @@ snapshot run 0 --help check
 for typed in 222 CUDA_ERROR_UNSUPPORTED_PTX_VERSION "the provided PTX was compiled with an unsupported toolchain."; do
 	snapshot run 0 doctor "$typed"
 	snapshot run 3 check "$typed"
-	err_lacks "error 222"
 done
 snapshot run 0 doctor RuntimeError: no kernel image is available for execution on the device
-out_has "error: CUDA_ERROR_NO_BINARY_FOR_GPU (209): a library has no code for this GPU"
 # A line of CMake begins as an option does.
 run 0 doctor "-- The CUDA compiler identification is unknown"
 out_has "error: CMake: "
@@ -232,9 +227,7 @@ for name in libcst flash-attn sympy; do
 	printf 'Metadata-Version: 2.1\nName: %s\nVersion: 1.0\n' $name >"$(site_of "$work/project/.venv")/${name//-/_}-1.0.dist-info/METADATA"
 done
 snapshot run 3 check lib
-err_lacks "did you mean"
 snapshot run 3 check numpy
-err_lacks "did you mean"
 snapshot run 3 check libcts
 snapshot run 3 check flash
 # An environment has the name under which conda lists it.
@@ -339,7 +332,6 @@ printf 'PK\5\6%018d' 0 | tr 0 '\0' | cat "$work/$name" - >"$work/cut.whl"
 for command in lint scan "check --target sm_86"; do
 	# shellcheck disable=SC2086
 	snapshot run 3 $command "$work/cut.whl"
-	out_lacks "no device code"
 done
 # The wheel is truncated in its first member, and after its last one.
 while read -r bytes status command; do
@@ -354,4 +346,3 @@ $(($(stat -c %s "$work/$name") - 30)) 1 lint
 $(($(stat -c %s "$work/$name") - 30)) 1 check --target sm_86 --driver 550.163.01
 CUT
 snapshot run 3 check --target sm_86 torch@1.7
-out_lacks "no device code"

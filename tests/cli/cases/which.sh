@@ -19,16 +19,13 @@ out_has "– 2.11.0  "
 out_has "fail: they need driver 580"
 out_has "pip install torch==2.14.1+cu126 --index-url https://download.pytorch.org/whl/cu126"
 snapshot run 0 which --target rtx3070 --driver 580 torch
-out_lacks "need driver"
 
 # The status is 0 if the newest release runs, also if it compiles, 1 if an older one does, 2 if none does.
 snapshot run 0 which --target h100 --quiet torch
 snapshot run 2 which --target gtx1080 --platform linux cuml-cu12
-out_lacks "pip install"
 # If the list does not reach back to the first release, an older one may run: bitsandbytes 0.35.4 runs on a K80.
 snapshot run 3 which --target k80 --platform linux bitsandbytes
 [[ $(grep -c -e --ask "$out") == 1 ]] || fail "a command is printed twice"
-out_lacks "on PyPI runs"
 snapshot run 3 which --target k80,gtx980 --platform linux bitsandbytes "jax[cuda12]"
 [[ $(grep -c -e --ask "$out") == 1 ]] || fail "a command for one of the packages is printed, too"
 snapshot run 3 which --target k80 --platform linux --json bitsandbytes
@@ -38,7 +35,6 @@ snapshot run 3 which --target gtx1050ti --driver 384.130 --platform linux catboo
 snapshot run 2 which --target gtx1050ti --driver 384.130 --platform linux --python 3.11 catboost
 snapshot run 2 which --target gtx1080 --platform linux --json cuml-cu12
 snapshot run 1 which --target gtx1080 xgboost
-out_lacks "PyTorch's index has other builds"
 
 # which prints at most ten rows; with --all, one for each release.
 snapshot run "0|1" which --target rtx3070 tensorflow
@@ -109,7 +105,6 @@ snapshot run 0 which --platform windows --target rtx5090 --json onnxruntime-gpu
 # A package that everybody uses is no alarm: vLLM is made for the H100, and only what needs a newer driver is named.
 snapshot run 1 which --target h100 --driver 550 vllm
 snapshot run 0 which --target h100 vllm==0.8.5.post1
-out_lacks "fail"
 # Only some of its kernels are compiled, and all of it runs with a newer driver, or in an older release.
 run 0 which --target h100 --platform linux vllm
 out_has "run; compile some kernels when first used, at most "
@@ -304,7 +299,6 @@ empty_environment "$work/env"
 python=${BASH_REMATCH[1]}
 export VIRTUAL_ENV=$work/env
 snapshot run 0 which --target h100 torch
-out_has ", Linux x86-64, Python $python"
 snapshot run "0|1" which --target h100 --python 3.10 torch
 unset VIRTUAL_ENV
 
@@ -389,7 +383,6 @@ grep -q "pip install 'jax\[cuda12\]==[0-9.]*' nvidia-cudnn-cu12==9.10.2.21$" "$o
 snapshot run 0 which --target gtx1080 --platform linux "jax[cuda12]==0.10.2"
 for names in "jax[cuda12-local]" jax-cuda12-plugin "tensorflow[and-cuda]==2.19.1"; do
 	snapshot run "0|1" which --target gtx1080 --platform linux "$names"
-	out_lacks "cudnn"
 done
 snapshot run "0|1" which --target gtx1080 --platform linux "tensorflow[and_cuda]"
 snapshot run "0|1" which --target v100 --platform linux --json "onnxruntime-gpu[cuda, cudnn]==1.23.2"
@@ -551,12 +544,10 @@ for words in ./x.whl "xgboost>>2"; do
 done
 # One release beside all of another package
 snapshot run 0 which --target rtx5090 --platform linux onnxruntime-gpu==1.23.2 xgboost
-out_lacks "compiling: pip install onnxruntime-gpu"
 
 # A name that is mistyped brings the nearest one of the list.
 for names in xgbost=xgboost bitsandbyts=bitsandbytes Tensor_flow=tensorflow; do
 	snapshot run 3 which --target gtx1080 "${names%=*}"
-	err_has "${names%=*}: not in jitwarm's list; did you mean ${names#*=}? “jitwarm which --target gtx1080 ${names#*=}”"
 done
 run 3 which --target gtx1080 no-such-package
 err_lacks "did you mean"
@@ -572,7 +563,6 @@ out_has "– 11.5.0  fail: CuPy makes no code for sm_120"
 # Triton compiles its kernels while it runs, for GPUs from 7.0 on that its ptxas knows; CUPTI, which its profiler brings, is not its code.
 snapshot run 2 which --target gtx1080 --platform linux triton
 snapshot run 0 which --target v100 --platform linux triton
-out_lacks "CPU"
 snapshot run 0 which --target rtx5090 --platform linux triton
 run 1 which --target rtx5090 --driver 570 --platform linux triton
 out_has "– 3.7.0  fail: they need driver 580"
@@ -592,7 +582,6 @@ run 2 which --target gtx1080 --platform linux cuml-cu12
 out_has "fail: no code for sm_61"
 # An index of pip's own is named: its builds may differ from PyPI's.
 PIP_INDEX_URL=https://example.org/simple snapshot run 1 which --target gtx1080 --platform linux xgboost
-out_has "These answers are for PyPI; --ask asks the index in PIP_INDEX_URL, whose builds may differ."
 run 1 which --target gtx1080 --platform linux xgboost
 out_lacks "PIP_INDEX_URL"
 # The other index is named once for a package, not for each GPU.
