@@ -1,5 +1,9 @@
-/* Packs that are damaged, or made to do harm, are never accepted, and nothing is written. */
+/* Packs that are damaged, or made to do harm, are never accepted, and nothing is written: with a
+ * bit changed or an end missing, each also under a correct digest, with content that would
+ * decompress to far more than its stated size, and with hostile content. */
 #include "folder.h"
+
+#include <zstd.h>
 
 #include "base/text.h"
 #include "entries.h"
@@ -7,106 +11,222 @@
 #include "pack/judge.h"
 #include "packs.h"
 
+enum { ENTRIES = 2, SPARSE = 11 };
+
 static char *file, *target;
+static struct entries_entry wanted[ENTRIES];
+static struct packs_parts parts;
 
 static void make_pack(struct buf *ret_bytes)
 {
 	char *cache = keep(os_join(folder, "cache"));
-	struct entries_entry entry;
 
-	for (unsigned n = 0; n < 2; n++) {
-		entries_make(&entry, n, 0);
-		packs_put(cache, entry.key, entry.bytes, entry.size);
-	}
+	for (unsigned n = 0; n < ENTRIES; n++)
+		packs_put(cache, wanted[n].key, wanted[n].bytes, wanted[n].size);
 	(void)packs_export(cache, file);
 	OK(os_read_file(why, file, 1 << 20, ret_bytes));
 }
 
-/* Sets `err` if the bytes are refused, as they must be unless `sound`. */
-static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_error *err)
+/* Imports these bytes, with a correct trailer behind them if `sealed`, and returns whether they are
+ * taken. If not, nothing is written, and `why` says why. */
+static bool is_taken(const void *bytes, size_t size, bool sealed)
 {
 	const struct jw_import_options options = {
 		.path = file, .allow_unsigned = true, .cache_dir = target};
+	struct buf pack = BUF_MAX(1 << 26);
+	uint8_t trailer[PACK_TRAILER_SIZE];
 	struct jw_import_result *result;
-	struct os_file *out;
+	struct digest digest;
 
-	OK(os_file_open(why, file, OS_OPEN_CREATE, &out));
-	OK(os_file_truncate(why, out, 0));
-	OK(os_file_write(why, out, 0, bytes, size));
-	os_file_close(out);
-	*err = (struct jw_error){0};
-	if (!jw_import(err, &options, &result)) {
-		jw_result_free(result);
-		assert_true(sound);
-		return;
+	OK(buf_append(why, &pack, bytes, size));
+	digest_of(&digest, bytes, size);
+	pack_trailer(trailer, digest.bytes);
+	OK(buf_append(why, &pack, trailer, sealed ? sizeof trailer : 0));
+	OK(os_write_atomic(why, file, pack.data, pack.size));
+	buf_free(&pack);
+	*why = (struct jw_error){0};
+	if (jw_import(why, &options, &result)) {
+		assert_false(os_exists(target));
+		return false;
 	}
-	assert_false(sound);
-	assert_false(os_exists(target));
+	jw_result_free(result);
+	return true;
 }
 
+/* Expects this code, and removes what was written. */
+static void try_bytes(const struct buf *pack, bool sealed, enum jw_code code, const char *what)
+{
+	if (is_taken(pack->data, pack->size, sealed) == (code != JW_OK) || why->code != code)
+		fail_msg("%s: %s (%d)", what, why->message, why->code);
+	(void)os_remove_tree(NULL, target);
+}
+
+/* Checks that the accepted entries equal the packed ones. */
+static void check_target(void)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		char *path = keep(cache_entry_path(target, wanted[i].key));
+		struct buf bytes = {0};
+
+		OK(os_read_file(why, path, 1 << 20, &bytes));
+		assert_int_equal(bytes.size, wanted[i].size);
+		assert_memory_equal(bytes.data, wanted[i].bytes, bytes.size);
+		buf_free(&bytes);
+	}
+	OK(os_remove_tree(why, target));
+}
+
+/* Each bit of the content under a correct digest: a few have no meaning (a hint in a frame's
+ * header), and then the entries are the same. Without one, no bit passes. */
 TEST(every_bit)
 {
 	struct buf pack = {0};
+	size_t body, taken = 0;
 
 	make_pack(&pack);
+	body = pack.size - PACK_TRAILER_SIZE;
+	assert_true(is_taken(pack.data, body, true));
+	check_target();
 	for (size_t bit = 0; bit < 8 * pack.size; bit += EACH_TRIAL) {
 		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		import_bytes(pack.data, pack.size, false, why);
-		assert_int_equal(why->code, JW_ERR_FORMAT);
+		if (bit % SPARSE == 0 || bit >= 8 * body)
+			try_bytes(&pack, false, JW_ERR_FORMAT, "a bit");
+		if (bit < 8 * body && is_taken(pack.data, body, true)) {
+			check_target();
+			taken++;
+		}
 		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
+	assert_true(taken < body / 8);
 	buf_free(&pack);
 }
 
+/* A frame that is cut has the digest of the rest: the first frame ends at one place only. */
 TEST(every_length)
 {
 	struct buf pack = {0};
+	size_t cut = 0, whole;
 
 	make_pack(&pack);
-	for (size_t size = 0; size < pack.size; size += EACH_TRIAL)
-		import_bytes(pack.data, size, false, why);
-	OK(buf_append(why, &pack, "", 1));
-	import_bytes(pack.data, pack.size, false, why);
-	import_bytes(pack.data, pack.size - 1, true, why);
-	OK(os_remove_tree(why, target));
-	buf_free(&pack);
-}
-
-/* A frame is cut at each place, with the digest of the rest: the first frame ends at one place
- * only. */
-TEST(a_frame_that_is_cut)
-{
-	struct buf pack = {0};
-	size_t cut = 0;
-
-	make_pack(&pack);
-	pack.size -= PACK_TRAILER_SIZE;
-	while (pack.size-- > 5) {
-		struct digest digest;
-		struct buf bytes = BUF_MAX(1 << 20);
-		uint8_t trailer[PACK_TRAILER_SIZE];
-
-		digest_of(&digest, pack.data, pack.size);
-		pack_trailer(trailer, digest.bytes);
-		OK(buf_append(why, &bytes, pack.data, pack.size));
-		OK(buf_append(why, &bytes, trailer, sizeof trailer));
-		import_bytes(bytes.data, bytes.size, false, why);
-		assert_int_equal(why->code, JW_ERR_FORMAT);
-		cut += strstr(why->message, "ends in the middle of a frame") != NULL;
-		buf_free(&bytes);
+	whole = pack.size;
+	for (size_t size = 0; size < whole; size += EACH_TRIAL) {
+		assert_false(is_taken(pack.data, size, false));
+		if (size < whole - PACK_TRAILER_SIZE) {
+			pack.size = size;
+			try_bytes(&pack, true, JW_ERR_FORMAT, "a frame");
+			cut += strstr(why->message, "ends in the middle of a frame") != NULL;
+			pack.size = whole;
+		}
 	}
 	assert_true(cut > 0);
+	OK(buf_append(why, &pack, "", 1));
+	assert_false(is_taken(pack.data, whole + 1, false));
+	assert_true(is_taken(pack.data, whole, false));
+	check_target();
 	buf_free(&pack);
 }
 
-/* ---- a sound pack with hostile contents */
+/* ---- frames made by hand */
+
+enum { SIZED = -1 };
+
+static void put_member(struct buf *tar, const char *name, uint64_t size, const void *data,
+					   size_t data_size)
+{
+	uint8_t header[TAR_BLOCK];
+
+	tar_header(header, name, size);
+	OK(buf_append(why, tar, header, sizeof header));
+	OK(buf_append(why, tar, data, data_size));
+	while (tar->size % TAR_BLOCK)
+		OK(buf_append(why, tar, "", 1));
+}
+
+/* Appends to `pack` a frame of these bytes and `zeros` zeros. window_log 0 is zstd's own choice;
+ * with SIZED, the frame also has its size. */
+static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros, int window_log)
+{
+	static const uint8_t nothing[1 << 16];
+	static uint8_t out[1 << 16];
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_inBuffer in = {bytes->data, bytes->size, 0};
+	ZSTD_EndDirective how;
+	size_t left;
+
+	(void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+	if (window_log == SIZED)
+		(void)ZSTD_CCtx_setPledgedSrcSize(context, bytes->size + zeros);
+	else if (window_log)
+		assert_false(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log)));
+	do {
+		ZSTD_outBuffer room = {out, sizeof out, 0};
+
+		if (in.pos == in.size && zeros) {
+			in = (ZSTD_inBuffer){nothing, zeros < sizeof nothing ? (size_t)zeros : sizeof nothing,
+								 0};
+			zeros -= in.size;
+		}
+		/* If the stream ended at once, the frame would be as small as its content. */
+		how = zeros || in.pos < in.size ? ZSTD_e_continue : ZSTD_e_end;
+		left = ZSTD_compressStream2(context, &room, &in, how);
+		assert_false(ZSTD_isError(left));
+		OK(buf_append(why, pack, out, room.pos));
+	} while (how != ZSTD_e_end || left);
+	(void)ZSTD_freeCCtx(context);
+}
 
 #define HEAD_OF(os)                                                                                \
 	"{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"" os "\",\"pointer_bits\":64,"
 #define HEAD    HEAD_OF("linux")
 #define DRIVERS "\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"}],"
+#define EMPTY   HEAD "\"drivers\":[],\"members\":[],\"entries\":[]}"
 
-static struct packs_parts parts;
+/* A frame has the manifest, zeros up to `manifest_size`, and `tail` zeros of the end; then come
+ * frames of zeros, as long as a pack's end unless `more` is added. The first frame has its size in
+ * its header. */
+TEST(frames)
+{
+	const uint64_t mib = 1 << 20;
+	static const uint64_t half = TAR_END / 2;
+	const struct {
+		const char *what;
+		uint64_t manifest_size, tail, ends[2];
+		int first, window_log;
+		enum jw_code code;
+	} cases[] = {
+		{"sound, and without entries", 0, 0, {TAR_END}, SIZED, 0, JW_OK},
+		{"17 MiB of a manifest, in a few kilobytes",
+		 17 * mib,
+		 0,
+		 {TAR_END},
+		 SIZED,
+		 0,
+		 JW_ERR_LIMIT},
+		{"a manifest that ends early", 16 * mib, 0, {TAR_END}, SIZED, 0, JW_ERR_FORMAT},
+		{"256 MiB after the end", 0, 0, {TAR_END + 256 * mib}, SIZED, 0, JW_ERR_FORMAT},
+		{"a byte after the end", 0, 0, {TAR_END + 1}, SIZED, 0, JW_ERR_FORMAT},
+		{"a window that would require 2 GiB", 0, 0, {TAR_END}, SIZED, 31, JW_ERR_FORMAT},
+		{"the largest allowed window", 0, 0, {TAR_END}, SIZED, PACK_WINDOW_LOG, JW_OK},
+		{"a first frame without its size", 0, 0, {TAR_END}, 0, 0, JW_ERR_FORMAT},
+		{"one frame", 0, TAR_END, {0}, SIZED, 0, JW_ERR_FORMAT},
+		{"three frames", 0, 0, {half, half}, SIZED, 0, JW_ERR_FORMAT},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf tar = BUF_MAX(1 << 16), end = {0}, pack = BUF_MAX(1 << 26);
+		const uint64_t size = cases[i].manifest_size;
+
+		put_member(&tar, PACK_MANIFEST, size ? size : strlen(EMPTY), EMPTY, strlen(EMPTY));
+		put_frame(&pack, &tar, size ? size - strlen(EMPTY) : cases[i].tail, cases[i].first);
+		for (size_t k = 0; k < 2 && cases[i].ends[k]; k++)
+			put_frame(&pack, &end, cases[i].ends[k], cases[i].window_log);
+		try_bytes(&pack, true, cases[i].code, cases[i].what);
+		buf_free(&tar);
+		buf_free(&pack);
+	}
+}
+
+/* ---- a sound pack with hostile contents */
 
 static char *manifest_of(const char *members, const char *entries)
 {
@@ -119,18 +239,15 @@ static char *two_members(void)
 					  parts.ptx_name, sizeof parts.ptx, parts.cubin_name, sizeof parts.cubin);
 }
 
-/* Frees `manifest`. The members are the two that belong to it. */
-static void try_manifest(char *manifest, enum jw_code wanted)
+/* The members are the two that belong to the manifest, which it frees. */
+static void try_manifest(char *manifest, enum jw_code code)
 {
 	const struct packs_member members[] = {{parts.ptx_name, parts.ptx, sizeof parts.ptx},
 										   {parts.cubin_name, parts.cubin, sizeof parts.cubin}};
 	struct buf pack;
 
 	packs_make(&pack, manifest, members, 2);
-	import_bytes(pack.data, pack.size, !wanted, why);
-	if (why->code != wanted)
-		fail_msg("%s: %s (%d)", manifest, why->message, why->code);
-	OK(os_remove_tree(why, target));
+	try_bytes(&pack, false, code, manifest);
 	buf_free(&pack);
 	mem_free(manifest);
 }
@@ -154,7 +271,7 @@ TEST(more_than_a_cache_can_hold)
 		OK(buf_printf(why, &members, "{\"name\":\"%s\",\"bytes\":64}", parts.cubin_name));
 		manifest = keep(manifest_of(buf_text(&members), buf_text(&entries)));
 		packs_make(&pack, manifest, NULL, 0);
-		import_bytes(pack.data, pack.size, false, why);
+		assert_false(is_taken(pack.data, pack.size, false));
 		if ((strstr(why->message, "no compression") != NULL) != (count == 5))
 			fail_msg("%u GiB: %s", count, why->message);
 		buf_free(&pack);
@@ -277,8 +394,7 @@ TEST(wrong_content)
 		packs_last_padding = i == PADDED;
 		packs_make(&pack, manifest, cases[i], count);
 		packs_last_padding = 0;
-		import_bytes(pack.data, pack.size, false, why);
-		assert_int_equal(why->code, JW_ERR_FORMAT);
+		try_bytes(&pack, false, JW_ERR_FORMAT, "wrong content");
 		buf_free(&pack);
 	}
 }
@@ -289,6 +405,8 @@ static int set_up(void **state)
 		return -1;
 	file = keep(os_join(folder, "a.jwpack"));
 	target = keep(os_join(folder, "target"));
+	for (unsigned n = 0; n < ENTRIES; n++)
+		entries_make(&wanted[n], n, 0);
 	packs_parts_make(&parts);
 	return 0;
 }
