@@ -87,22 +87,24 @@ static const char *end_of_set(const char *text, const char *pattern, size_t leng
 	return NULL;
 }
 
-/* Returns the end of what follows “~ ”, in the same sentence and near. */
+/* Returns the end of what follows “ ~ ”, in the same sentence and near. */
 static const char *end_of_gap(const char *text, const char *pattern, size_t length,
 							  struct captured *captured)
 {
 	enum { LONGEST = 40 };
 	const struct captured before = *captured;
 
-	for (size_t gap = 0; gap <= LONGEST; gap++) {
-		if (!gap || !error_pattern_in_name(text[gap - 1])) {
-			const char *end = end_of_parts(text + gap, pattern, length, captured);
+	if (error_pattern_in_name(*text))
+		return NULL;
+	for (size_t gap = 0; gap < LONGEST && text[gap]; gap++) {
+		const char *end = error_pattern_in_name(text[gap])
+							  ? NULL
+							  : end_of_parts(text + gap + 1, pattern, length, captured);
 
-			if (end)
-				return end;
-			*captured = before;
-		}
-		if (!text[gap] || (text[gap] == '.' && text[gap + 1] == ' '))
+		if (end)
+			return end;
+		*captured = before;
+		if (text[gap] == '.' && text[gap + 1] == ' ')
 			break;
 	}
 	return NULL;
@@ -114,8 +116,8 @@ static const char *end_of_parts(const char *text, const char *pattern, size_t le
 	for (size_t i = 0; i < length; i++) {
 		if (pattern[i] == '{')
 			return end_of_set(text, pattern + i, length - i, captured);
-		if (pattern[i] == '~')
-			return end_of_gap(text, pattern + i + 2, length - i - 2, captured);
+		if (pattern[i] == ' ' && i + 1 < length && pattern[i + 1] == '~')
+			return end_of_gap(text, pattern + i + 3, length - i - 3, captured);
 		if (pattern[i] == '*') {
 			const bool ends_name = i && error_pattern_in_name(pattern[i - 1]) &&
 								   (i + 1 == length || !error_pattern_in_name(pattern[i + 1]));

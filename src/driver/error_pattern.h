@@ -1,5 +1,5 @@
 /* Patterns of error messages, as data/errors.tsv has them. Letters stand for themselves, large or
- * small; “*” for a word or number, which may be empty at the end of a name; “~ ” for no or some
+ * small; “*” for a word or number, which may be empty at the end of a name; “ ~ ” for no or some
  * words of the same sentence; “{not}” for one of the words that data/error-words.tsv lists. */
 #pragma once
 
