@@ -148,8 +148,9 @@ int jw_which_together(struct jw_error *err, const struct jw_which_options *optio
 bool jw_which_has_time(const struct jw_which_release *release);
 /* Returns whether two releases have the same answer: times and numbers may differ. */
 bool jw_which_same(const struct jw_which_release *a, const struct jw_which_release *b);
-/* Returns the release to install for all GPUs of several answers about one package, chosen as
- * `advised` is, by the GPU on which it does worst: that GPU's release. NULL if none runs on all. */
+/* Returns the release to install for all GPUs of `count` answers, at least one, to questions that
+ * differ only in the GPU. Releases are ranked as for `advised`, each by the GPU on which it runs
+ * worst; the result belongs to that GPU's answer. NULL if no release runs on all. */
 const struct jw_which_release *jw_which_common(const struct jw_which *answers, size_t count);
 
 /* Returns the command of pip that installs a release of an answer (or of a copy of it), with what

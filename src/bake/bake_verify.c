@@ -351,6 +351,8 @@ static int verify_wheel(struct jw_error *err, struct verifying *verifying, const
 		if (kind_of(head, size) != KIND_NONE)
 			result = verify_member(err, verifying, path, &map, &directory.members[i]);
 	}
+	if (result)
+		(void)error_prefix(err, "%s", path);
 	zip_directory_free(&directory);
 	os_map_close(&map);
 	return result;
@@ -379,7 +381,6 @@ static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_op
 			if (verify_wheel(&why, verifying, path) && why.code != JW_ERR_INTERRUPTED) {
 				next_verified(verifying)->path = arena_string(verifying->result, path);
 				verifying->file->failed = why;
-				(void)error_prefix(&verifying->file->failed, "%s", path);
 			}
 		} else {
 			(void)next_verified(verifying);

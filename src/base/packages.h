@@ -22,9 +22,9 @@ const struct package_fact *package_fact_of(const char *kind, const char *name);
 /* Returns the first row of a kind with whose name a library's file begins, after “lib”, in any
  * case: cublas for libcublas.so.12 and cublas64_12.dll. */
 const struct package_fact *package_fact_library(const char *kind, const char *path);
-/* Returns the first row of a kind with whose name a text begins, in any case. */
+/* Returns the first row of a kind with whose name a text begins; letter case does not count. */
 const struct package_fact *package_fact_begins(const char *kind, const char *text);
-/* Returns the first row of a kind whose name is part of a path, in any case. */
+/* Returns the first row of a kind whose name is part of a path; letter case does not count. */
 const struct package_fact *package_fact_inside(const char *kind, const char *path);
 /* Returns the row of a kind for a release of a package; values[0] is the first release. Rows of
  * newer releases come first. NULL if there is none. */

@@ -383,7 +383,8 @@ static bool line_sets(const char *line, const char *name)
 }
 
 /* Changes the lines of a name: the last one, which counts, gets the value; if there is none, a line
- * is added at the end. Without a value all lines of the name are removed. */
+ * is added at the end. Without a value all lines of the name are removed. Returns the number of the
+ * last line that was changed, added or removed; 0 if there was none to remove. */
 static unsigned change_lines(const char *old, const char *name, const char *value, struct buf *text)
 {
 	const size_t mark = text_starts(old, ORDER_MARK) ? strlen(ORDER_MARK) : 0;

@@ -74,7 +74,8 @@ struct cubin_symbols {
 	size_t count, capacity;
 	uint64_t read_bytes;
 };
-/* Reads the symbols; the caller frees them. JW_ERR_FORMAT if the cubin is not sound. */
+/* Reads the symbols; the caller frees them (cubin_symbols_free), and keeps the cubin while it uses
+ * `names`. Errors as for cubin_read; JW_ERR_LIMIT for too many. */
 int cubin_symbols_read(struct jw_error *err, struct devcode_view cubin,
 					   struct cubin_symbols *ret_symbols);
 /* Returns whether the cubin has all of the wanted kernels. */

@@ -32,12 +32,13 @@ static char lower(char c)
 	return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
+/* Returns whether a text has a pattern anywhere, and captures the words of its first occurrence. */
 static bool has_pattern(const char *text, const char *pattern, size_t length,
-						struct captured *captured)
+						struct captured *ret_captured)
 {
 	for (; *text; text++)
 		if ((*pattern == '{' || lower(*text) == lower(*pattern)) &&
-			error_pattern_begins(text, pattern, length, captured))
+			error_pattern_begins(text, pattern, length, ret_captured))
 			return true;
 	return false;
 }

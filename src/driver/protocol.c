@@ -73,32 +73,32 @@ static const struct json_table answer_table = {.fields = answer_fields};
 
 static void get_error(const cJSON *object, char *error, size_t size)
 {
-	const char *said = json_text(object, "translation", NULL);
+	const char *translation = json_text(object, "translation", NULL);
 
 	text_copy(error, size, json_text(object, "error", ""));
-	if (said && text_language)
-		text_language->learn(error, said);
+	if (translation && text_language)
+		text_language->learn(error, translation);
 }
 
-/* Writes a message. `error`, which may be NULL, is written in English and, if the worker has its
+/* Appends a message as a line. `error`, which may be NULL, is in English and, if the worker has its
  * user's language, also in that language. */
 static int put(struct jw_error *err, struct buf *line, const struct json_table *table,
 			   const void *values, const char *error)
 {
 	cJSON *object = json_object(table, values);
-	char *said = error && text_language ? text_language->translation(error) : NULL;
+	char *translation = error && text_language ? text_language->translation(error) : NULL;
 	char *text;
 	int result;
 
 	if (error)
 		json_add_text(object, "error", error);
-	if (said)
-		json_add_text(object, "translation", said);
+	if (translation)
+		json_add_text(object, "translation", translation);
 	text = json_line(object);
 	result = buf_printf(err, line, "%s\n", text);
 	cJSON_free(text);
 	cJSON_Delete(object);
-	mem_free(said);
+	mem_free(translation);
 	return result;
 }
 

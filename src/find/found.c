@@ -192,7 +192,8 @@ struct directory_walking {
 	bool made_up;    /* whether its file system is a pseudo one */
 };
 
-static int walk_next(struct jw_error *err, struct waiting *waiting, char *path)
+/* Puts a directory on the stack, and takes ownership of its path. */
+static int add_waiting(struct jw_error *err, struct waiting *waiting, char *path)
 {
 	if (VEC_ROOM(err, waiting->paths, waiting->capacity, waiting->count, MAX_WAITING)) {
 		mem_free(path);
@@ -202,12 +203,13 @@ static int walk_next(struct jw_error *err, struct waiting *waiting, char *path)
 	return 0;
 }
 
+/* As add_waiting; a path that is too long becomes a trouble instead. */
 static int walk_later(struct jw_error *err, struct directory_walking *walking, char *path)
 {
 	struct jw_error why;
 
 	if (strlen(path) < MAX_PATH_BYTES)
-		return walk_next(err, &walking->waiting, path);
+		return add_waiting(err, &walking->waiting, path);
 	error_set(&why, JW_ERR_LIMIT, "%.200s… has paths of more than %d bytes: not searched", path,
 			  MAX_PATH_BYTES);
 	found_trouble(walking->list, &why);
@@ -305,7 +307,7 @@ static int walk_from(struct jw_error *err, struct directory_walking *walking, co
 {
 	struct waiting *waiting = &walking->waiting;
 	char *path = mem_string(directory);
-	int result = walk_next(err, waiting, path);
+	int result = add_waiting(err, waiting, path);
 	bool first = true;
 
 	while (!result && waiting->count) {

@@ -215,12 +215,13 @@ static int fill_virtual(struct jw_error *err, struct sites *environment, char *p
 
 /* Returns "3.11" for an executable (NULL: the python3 of the prefix), by its real name
  * "python3.11"; "" if that lacks the version. */
-static const char *version_in(struct sites *environment, const char *prefix, const char *known)
+static const char *version_in(struct sites *environment, const char *prefix, const char *executable)
 {
 	const char *name, *digits;
 	char *real;
 
-	if (os_real_path(NULL, known ? known : arena_printf(environment, "%s/bin/python3", prefix),
+	if (os_real_path(NULL,
+					 executable ? executable : arena_printf(environment, "%s/bin/python3", prefix),
 					 &real))
 		return "";
 	name = os_base_name(arena_keep(environment, real));

@@ -35,9 +35,6 @@ static int too_large(struct jw_error *err, const char *path, size_t most)
 	return error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
 }
 
-/* Reads one byte more than the size into the same allocation, to detect that the file has grown.
- * Files in /proc have size 0 and content. A file in sysfs reports the size of a page and has a few
- * bytes, so a small file is read to its end. */
 int os_read_descriptor(struct jw_error *err, int fd, size_t most, struct buf *ret_content)
 {
 	struct buf content = BUF_MAX(most);
@@ -56,6 +53,9 @@ int os_read_descriptor(struct jw_error *err, int fd, size_t most, struct buf *re
 	return got < 0 ? -1 : 0;
 }
 
+/* Reads one byte more than the size into the same allocation, to detect that the file has grown.
+ * Files in /proc have size 0 and content. A file in sysfs reports the size of a page and has a few
+ * bytes, so a small file is read to its end. */
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content)
 {
 	enum { MAX_PAGE = 65536 }; /* the largest page size on Linux */

@@ -513,13 +513,11 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 	for (size_t i = 0; i < count; i++) {
 		if (import->fates[entries[i]].insert)
 			add_entry(writing, walk, entries[i]);
-		if (writing->count < WRITTEN_TOGETHER)
-			continue;
-		if (insert_imported_batch(err, writing))
-			return -1;
-		if (cancel_check(err, &import->options->cancel))
+		if (writing->count == WRITTEN_TOGETHER &&
+			(insert_imported_batch(err, writing) || cancel_check(err, &import->options->cancel)))
 			return -1;
 	}
+	/* The walk's bytes do not outlive this call. */
 	return insert_imported_batch(err, writing);
 }
 

@@ -369,7 +369,7 @@ static const char *format_name(char room[JSON_ROOM], const void *member)
 	return pack_member_name(room, member);
 }
 
-static const char *manifest_key_text(char room[JSON_ROOM], const void *key)
+static const char *format_key(char room[JSON_ROOM], const void *key)
 {
 	(void)snprintf(room, JSON_ROOM, "%016llx", (unsigned long long)*(const uint64_t *)key);
 	return room;
@@ -400,7 +400,7 @@ static const struct json_field member_fields[] = {
 };
 
 static const struct json_field entry_fields[] = {
-	JSON_FORMATTED("key", struct pack_entry, key, manifest_key_text, NULL),
+	JSON_FORMATTED("key", struct pack_entry, key, format_key, NULL),
 	JSON(struct pack_entry, driver, NULL),
 	JSON_FORMATTED("target", struct pack_entry, target, format_target, NULL),
 	JSON(struct pack_entry, form, NULL, .names = pack_form_names),

@@ -27,7 +27,8 @@
  *     4. compute its key          picks.c            many at a time, all before the image is added
  *     5. pass it on               add_image          groups the image's containers by their
  *                                                    sections, makes each module once, and passes
- *                                                    all to the sink: plan.c's adds it to the plan
+ *                                                    all to the sink: plan_build.c's adds it to the
+ * plan
  *
  * Steps 2 to 4 happen for each container, step 5 for each complete image. analyse_path, at the end
  * of this file, repeats them for each part of the file. */

@@ -264,7 +264,8 @@ static bool has_set(const struct piece *pieces, size_t count)
 }
 
 /* Counts the containers that decide. Those for one architecture or one family alone do not, unless
- * the others are few: programs choose such code by the GPU. */
+ * the others are few: programs choose such code by the GPU. Clears all of *is except the numbers of
+ * all containers (all_…). */
 static void count_deciding(struct judged *is, const struct piece *pieces, size_t count)
 {
 	const bool set = has_set(pieces, count);

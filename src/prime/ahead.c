@@ -310,7 +310,8 @@ static void spare_running(const struct ahead_work *work, const struct jw_system 
 	(void)cache_live_close(NULL, live);
 }
 
-/* Returns whether the limit has no room; a full disk may have some at the next call. */
+/* Returns whether the cache limit is too small for the results. False if the disk is full: it may
+ * have space at the next call. */
 static bool is_short_of_room(const struct jw_prime_result *result, const struct jw_system *system)
 {
 	return (result->plan.too_much &&

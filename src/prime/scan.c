@@ -193,8 +193,9 @@ static void fill_work(struct scanned *scanned, const struct analyse_image *from,
 	}
 }
 
-/* Compares several files on one GPU (jw_scan_total.at_most). */
-static void compare_files(struct scan *scan, const struct scanned *scanned)
+/* Notes for each GPU whether a file has code that runs as it is, compiles modules, or is a variant
+ * of a library that compiles some (jw_scan_total.at_most). */
+static void note_starts(struct scan *scan, const struct scanned *scanned)
 {
 	const uint64_t name = fate_variants(scanned->image.path, scanned->image.member);
 
@@ -284,7 +285,7 @@ static int report_image(struct jw_error *err, void *context, const struct analys
 	fill_work(&scanned, from, build_is_of_tests(scan->build.request, from),
 			  analyse_loading(&from->scan, &scan->question.driver, LOADING_DEFAULT) == LOADING_LAZY,
 			  &scan->build.request->speed);
-	compare_files(scan, &scanned);
+	note_starts(scan, &scanned);
 	if (!build_add_image(err, &scan->build, from))
 		result = scan->options->image(err, scan->options->context, &scanned.image);
 	return result;

@@ -34,7 +34,8 @@ static char *cache_home(void)
 	return path;
 }
 
-/* Returns the account's name as Python's getpass.getuser finds it; NULL if it is unknown. */
+/* Returns the account's name from the variables that Python's getpass.getuser reads, else the
+ * system's name for it (os_account_id). */
 static char *account_name(void)
 {
 	static const char *const variables[] = {"LOGNAME", "USER", "LNAME", "USERNAME"};

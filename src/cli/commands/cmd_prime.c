@@ -599,7 +599,7 @@ static void print_reuse(const struct output *out, const struct jw_prime_result *
 
 /* ---- the plan and the results */
 
-/* Prints the limit of the cache and its use if they may matter. */
+/* Prints the cache limit and how much of it is used, if the results fill more than half of it. */
 static void print_limit(const struct output *out, const struct jw_prime_plan *plan)
 {
 	char used[TEXT_SHORT], limit[TEXT_SHORT];
@@ -610,7 +610,7 @@ static void print_limit(const struct output *out, const struct jw_prime_plan *pl
 		return;
 	output_line(out, STYLE_PLAIN, "The cache limit is %s, and %s of it are used%s.",
 				text_bytes(limit, plan->limit_bytes), text_bytes(used, plan->used_bytes),
-				evicts ? ": the driver will evict the oldest entries" : "");
+				evicts ? ": the oldest entries will be evicted" : "");
 }
 
 static void print_over_budget(const struct output *out, const struct jw_prime_plan *plan)

@@ -70,7 +70,8 @@ static const struct json_field watch_fields[] = {
 	JSON_AS("compiling_seconds", struct watch_document, compiling_s,
 			"the time during which the driver compiled for the process"),
 	JSON_AS("linking_seconds", struct watch_document, linking_s,
-			"the driver's compiler was loaded, the process was busy, and no entry appeared"),
+			"the driver's compiler was loaded, the process was busy, no entry appeared, and "
+			"no module was left"),
 	JSON_AS("busy_seconds", struct watch_document, busy_s,
 			"the process was busy with something else"),
 	JSON_AS("waiting_seconds", struct watch_document, waiting_s, "the process waited"),

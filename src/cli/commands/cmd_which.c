@@ -218,6 +218,7 @@ struct which_run {
 	size_t count;
 	char **unlisted; /* the packages without an answer, as typed */
 	size_t unlisted_count;
+	size_t unread; /* the lines and names for which print_unread was called */
 	const char *index, *date, *platform, *python;
 	struct which_together *together; /* one for each GPU, if there are several packages */
 	size_t together_count;
@@ -1212,7 +1213,7 @@ static int check_wanted(struct jw_error *err, const char *const *names, size_t c
 
 		if (read_wanted(err, names[i], &wanted))
 			return -1;
-		if (i && text_is_digit(*names[i]) &&
+		if (i && !wanted.version && !wanted.range && text_is_digit(*names[i]) &&
 			(strchr(names[i], '.') || !names[i][strspn(names[i], "0123456789")]))
 			return error_set(err, JW_ERR_USAGE,
 							 "“%.100s”: a version is written as in “%.100s==%.100s”", names[i],
@@ -1793,15 +1794,16 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 	return 0;
 }
 
-/* Prints why a line of a list, or a name, has no answer. */
+/* Adds a line or a name that jitwarm cannot read to `unlisted`, ends the command with status 3, and
+ * prints why, for the first MAX_NAMED of them. */
 static void print_unread(struct which_run *run, const char *what, const char *why)
 {
 	arena_add_string(run, &run->unlisted, &run->unlisted_count, SIZE_MAX, what);
 	run->has_others = true;
 	cli_end_with(run->cli, EXIT_FAILED);
-	if (run->unlisted_count <= MAX_NAMED)
+	if (++run->unread <= MAX_NAMED)
 		output_warning(&run->cli->out, "%s", why);
-	else if (run->unlisted_count == MAX_NAMED + 1)
+	else if (run->unread == MAX_NAMED + 1)
 		output_warning(&run->cli->out,
 					   "more lines of %s have no answer; “--json” lists them as “unlisted”",
 					   run->file);

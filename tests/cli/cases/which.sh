@@ -156,6 +156,14 @@ run 3 which --target gtx1080 --platform linux -r requirements.txt
 out_empty
 [[ $(grep -c warning "$err") == 6 ]] || fail "not five lines and one for the others"
 err_has "more lines of requirements.txt have no answer"
+# Packages that the list lacks do not count as such lines.
+printf 'p%s\n' {1..6} >requirements.txt
+echo 'numpy>=1.16.*' >>requirements.txt
+run 3 which --target gtx1080 --platform linux -r requirements.txt
+err_has "warning: “numpy>=1.16.*”: which takes NAME"
+# A second word with a version of its own is a package.
+run 3 which --target gtx1080 --platform linux torch 3to2==1.0
+err_has "3to2: not in jitwarm's list"
 printf -- '-e .\n%.0s' {1..5000} >many.txt
 snapshot run 3 which --target gtx1080 -r many.txt
 # An answer takes a millisecond, so a list of a million packages would take minutes.
