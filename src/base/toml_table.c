@@ -2,14 +2,15 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
-#include "base/mem.h"
 
 enum { MAX_VALUES = 1000, MAX_ITEMS = 10000, MAX_TEXT = 1 << 20 };
 
 struct toml {
 	const char *at;
 	size_t line;
+	struct toml_table *table; /* owns its values */
 };
 
 /* White space and comments; with `lines`, line ends too. */
@@ -81,7 +82,7 @@ static int read_item(struct jw_error *err, struct toml *toml, struct toml_value 
 		toml->at += length;
 	}
 	if (!result)
-		mem_add_string(&value->items, &value->count, MAX_ITEMS, buf_text(&text));
+		arena_add_string(toml->table, &value->items, &value->count, MAX_ITEMS, buf_text(&text));
 	buf_free(&text);
 	return result;
 }
@@ -105,18 +106,19 @@ static int read_value(struct jw_error *err, struct toml *toml, struct toml_value
 	return 0;
 }
 
-static int read_pair(struct jw_error *err, struct toml *toml, struct toml_table *table)
+static int read_pair(struct jw_error *err, struct toml *toml)
 {
+	struct toml_table *table = toml->table;
 	const size_t length = strcspn(toml->at, " \t\r\n=#\"'.[]");
 	struct toml_value *value;
 
 	if (!length)
 		return fail_line(err, toml, "a key that jitwarm does not read");
-	if (table->count == MAX_VALUES)
+	if (ARENA_ROOM(NULL, table, table->values, table->capacity, table->count, MAX_VALUES))
 		return fail_line(err, toml, "too many values");
-	table->values = mem_resize(table->values, (table->count + 1) * sizeof *table->values);
 	value = &table->values[table->count++];
-	*value = (struct toml_value){.key = mem_string_n(toml->at, length), .line = toml->line};
+	*value = (struct toml_value){.key = arena_keep(table, mem_string_n(toml->at, length)),
+								 .line = toml->line};
 	toml->at += length;
 	skip(toml, false);
 	if (*toml->at != '=')
@@ -143,10 +145,9 @@ static bool has_odd_quotes(const char *line, size_t length)
 }
 
 int toml_table_read(struct jw_error *err, const char *text, const char *name,
-					struct toml_table *ret_table)
+					struct toml_table **ret_table)
 {
-	struct toml toml = {text, 1};
-	struct toml_table table = {.values = NULL};
+	struct toml toml = {text, 1, arena_open(sizeof *toml.table)};
 	const size_t name_length = strlen(name);
 	bool inside = false, in_string = false;
 
@@ -159,8 +160,8 @@ int toml_table_read(struct jw_error *err, const char *text, const char *name,
 			if (!*toml.at)
 				break;
 			if (*toml.at != '[') {
-				if (read_pair(err, &toml, &table)) {
-					toml_table_free(&table);
+				if (read_pair(err, &toml)) {
+					jw_result_free(toml.table);
 					return -1;
 				}
 				continue;
@@ -179,18 +180,6 @@ int toml_table_read(struct jw_error *err, const char *text, const char *name,
 			toml.line++;
 		}
 	}
-	*ret_table = table;
+	*ret_table = toml.table;
 	return 0;
-}
-
-void toml_table_free(struct toml_table *table)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		mem_free(table->values[i].key);
-		for (size_t k = 0; k < table->values[i].count; k++)
-			mem_free(table->values[i].items[k]);
-		mem_free(table->values[i].items);
-	}
-	mem_free(table->values);
-	*table = (struct toml_table){.values = NULL};
 }

@@ -17,11 +17,10 @@ struct toml_value {
 
 struct toml_table {
 	struct toml_value *values;
-	size_t count;
+	size_t count, capacity;
 };
 
 /* `name`: "tool.jitwarm.lint". A missing table is empty. JW_ERR_FORMAT names the line of what
- * cannot be read. The caller frees. */
+ * cannot be read. The caller frees the table with jw_result_free. */
 int toml_table_read(struct jw_error *err, const char *text, const char *name,
-					struct toml_table *ret_table);
-void toml_table_free(struct toml_table *table);
+					struct toml_table **ret_table);

@@ -317,7 +317,7 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 			uv_sleep((unsigned)FIRST_PAUSE_MS << tries);
 		result = start_once(err, loop, setup, events, environment, &passing, ret_child);
 	}
-	child_variables_free(environment);
+	jw_result_free(environment);
 	return result;
 }
 

@@ -44,7 +44,7 @@ static int run_ptxas(struct jw_error *err, const char *const *arguments, const c
 	environment = child_variables_passed(err, &temporary, 1);
 	if (environment)
 		result = os_run(err, arguments, environment, folder, output, ret_ended);
-	child_variables_free(environment);
+	jw_result_free(environment);
 	return result;
 }
 

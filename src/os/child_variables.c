@@ -4,7 +4,7 @@
 
 #include <uv.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "os/file.h"
 
@@ -107,18 +107,18 @@ char **child_variables_with(struct jw_error *err, const struct child_variable *c
 		error_set(err, JW_ERR_IO, "the environment cannot be read");
 		return NULL;
 	}
-	variables = mem_array((size_t)item_count + count + 1, sizeof *variables);
+	variables = arena_open(((size_t)item_count + count + 1) * sizeof *variables);
 	for (int i = 0; i < item_count; i++) {
 		bool changed = false;
 
 		for (size_t k = 0; k < count; k++)
 			changed = changed || text_equal_fold(changes[k].name, items[i].name);
 		if (!changed)
-			variables[used++] = mem_printf("%s=%s", items[i].name, items[i].value);
+			variables[used++] = arena_printf(variables, "%s=%s", items[i].name, items[i].value);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (changes[i].value)
-			variables[used++] = mem_printf("%s=%s", changes[i].name, changes[i].value);
+			variables[used++] = arena_printf(variables, "%s=%s", changes[i].name, changes[i].value);
 	uv_os_free_environ(items, item_count);
 	return variables;
 }
@@ -129,20 +129,10 @@ char **child_variables_passed(struct jw_error *err, const struct child_variable 
 	char **variables = child_variables_with(err, changes, count);
 	size_t kept = 0;
 
-	for (char **at = variables; at && *at; at++) {
+	for (char **at = variables; at && *at; at++)
 		if (is_passed(*at))
 			variables[kept++] = *at;
-		else
-			mem_free(*at);
-	}
 	if (variables)
 		variables[kept] = NULL;
 	return variables;
-}
-
-void child_variables_free(char **variables)
-{
-	for (char **at = variables; at && *at; at++)
-		mem_free(*at);
-	mem_free(variables);
 }

@@ -10,7 +10,7 @@ struct child_variable {
 };
 
 /* Returns this process's variables with these changes: "NAME=VALUE" strings and a NULL. The caller
- * frees it with child_variables_free. NULL with err on failure. */
+ * frees it with jw_result_free. NULL with err on failure. */
 char **child_variables_with(struct jw_error *err, const struct child_variable *changes,
 							size_t count);
 /* The same, but only the variables of one list (child_variables.c) and the changes: for NVIDIA's
@@ -18,4 +18,3 @@ char **child_variables_with(struct jw_error *err, const struct child_variable *c
  * libraries and write files (CUDA_INJECTION64_PATH, DUMP_KNOBS_TO_FILE, PIP_LOG …). */
 char **child_variables_passed(struct jw_error *err, const struct child_variable *changes,
 							  size_t count);
-void child_variables_free(char **variables);

@@ -50,7 +50,7 @@ int os_run_found_program(struct jw_error *err, const char *const *arguments, con
 						   ? -1
 						   : os_run(err, arguments, variables, safe_folder(), output, ret_ended);
 
-	child_variables_free(variables);
+	jw_result_free(variables);
 	return result;
 }
 
@@ -233,7 +233,7 @@ int os_answering_start(struct jw_error *err, const char *const *arguments,
 	*answering = (struct os_answering){.helper = *helper, .line = BUF_MAX(OS_MAX_LINE)};
 	os_ignore_broken_pipes();
 	if (start_safely(err, arguments[0], &how.environment) || os_loop_open(err, &answering->loop)) {
-		child_variables_free(how.environment);
+		jw_result_free(how.environment);
 		mem_free(answering);
 		return -1;
 	}
@@ -248,7 +248,7 @@ int os_answering_start(struct jw_error *err, const char *const *arguments,
 											.data.stream = (uv_stream_t *)&answering->out};
 	how.streams[2] = (uv_stdio_container_t){.flags = UV_IGNORE};
 	failed = os_spawn(&answering->loop, &answering->process, &how);
-	child_variables_free(how.environment);
+	jw_result_free(how.environment);
 	if (failed) {
 		answering->ended = true;
 		os_answering_stop(answering);

@@ -190,7 +190,7 @@ static void note_image(struct build *build, const struct analyse_image *image,
 					  "%s: %s of kind 0x%x for %s, which jitwarm does not know: it cannot tell "
 					  "what the driver does with it",
 					  name, TEXT_COUNT(unknowns, "piece", "pieces"), is->kind, sm);
-		link_unknown = link_unknown || build_link_needed(image, is) == NEED_UNKNOWN;
+		link_unknown = link_unknown || build_link_needed(image, is) == JW_SCAN_NEED_UNKNOWN;
 	}
 	if (image->unreadable)
 		plan_note(build->plan, true, "%s: %s cannot be decompressed", name,
@@ -337,13 +337,13 @@ struct judge_facts build_facts(const struct build *build, const struct analyse_i
 								.runtime_cuda = scan->runtime_cuda};
 }
 
-enum analyse_need build_link_needed(const struct analyse_image *image, const struct judged *is)
+enum jw_scan_need build_link_needed(const struct analyse_image *image, const struct judged *is)
 {
 	if (is->links)
-		return NEED_YES;
+		return JW_SCAN_NEED_YES;
 	return is->verdicts[VERDICT_LINK] && image->scan.library && !image->scan.wrappers_known
-			   ? NEED_UNKNOWN
-			   : NEED_NO;
+			   ? JW_SCAN_NEED_UNKNOWN
+			   : JW_SCAN_NEED_NO;
 }
 
 /* Returns the bytes of PTX that a library loads itself for a GPU. */

@@ -69,8 +69,7 @@ int build_settle(struct jw_error *err, struct build *build);
 int build_add_cached(struct jw_error *err, struct build *build);
 
 /* Returns whether the CUDA runtime links the image's relocatable code when a program starts. */
-enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
-enum analyse_need build_link_needed(const struct analyse_image *image, const struct judged *is);
+enum jw_scan_need build_link_needed(const struct analyse_image *image, const struct judged *is);
 /* Notes the files of which some is left out, once the fates are settled. */
 void build_note_parts(struct build *build);
 

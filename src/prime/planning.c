@@ -44,24 +44,23 @@ static int report_source(struct jw_error *err, const struct jw_prime_options *op
 	return 0;
 }
 
-/* Compiles each source for each of these GPUs. A failure is reported and counted in *outcome, and
- * the others are compiled nevertheless; -1 if interrupted. `sources` is empty before; the caller
- * frees it in any case. */
+/* Compiles each source for each GPU of `planning`. A failure is reported and counted in *outcome,
+ * and the others are compiled nevertheless; -1 if interrupted. */
 static int source_paths_compile(struct jw_error *err, const struct jw_system *system,
 								const struct jw_prime_options *options,
-								const struct jw_found *found, const struct jw_target *targets,
-								size_t target_count, struct source_paths *sources,
-								struct jw_prime_result *outcome)
+								const struct jw_found *found, size_t target_count,
+								struct planning *planning, struct jw_prime_result *outcome)
 {
 	const struct jw_prime_plan_options *plan = &options->plan;
 	struct jw_nvrtc_options how = plan->nvrtc ? *plan->nvrtc : (struct jw_nvrtc_options){0};
+	struct source_paths *sources = &planning->sources;
 	struct jw_prime_source none = {0};
 	size_t asked = 0;
 	int result = 0;
 
 	for (size_t i = 0; i < found->file_count; i++)
 		asked += is_source(&found->files[i]);
-	sources->ptx = mem_array(asked * target_count, sizeof *sources->ptx);
+	sources->ptx = arena_array(planning->memory, asked * target_count, sizeof *sources->ptx);
 	if (!asked)
 		return 0;
 	how.driver = system->driver.version;
@@ -76,24 +75,16 @@ static int source_paths_compile(struct jw_error *err, const struct jw_system *sy
 			struct jw_nvrtc_result made;
 			struct jw_prime_source source = {.path = path, .nvrtc = sources->nvrtc, .made = &made};
 
-			if (!jw_nvrtc_compile(&source.failed, sources->nvrtc, path, targets[k], &made))
+			if (!jw_nvrtc_compile(&source.failed, sources->nvrtc, path, planning->targets[k],
+								  &made))
 				source.failed.code = JW_OK;
 			result = report_source(err, options, &source, outcome);
 			if (made.ptx)
-				sources->ptx[sources->ptx_count++] = made.ptx;
+				sources->ptx[sources->ptx_count++] = arena_keep(planning->memory, made.ptx);
 			made.ptx = NULL;
 			jw_nvrtc_result_free(&made);
 		}
 	return result;
-}
-
-static void source_paths_free(struct source_paths *sources)
-{
-	for (size_t i = 0; i < sources->ptx_count; i++)
-		mem_free(sources->ptx[i]);
-	mem_free(sources->ptx);
-	jw_nvrtc_close(sources->nvrtc);
-	*sources = (struct source_paths){0};
 }
 
 /* Makes planning->found: the files of the options, with what their sources are compiled to in place
@@ -111,8 +102,7 @@ static int planning_find(struct jw_error *err, const struct jw_system *system,
 										   options->cancel, &planning->searched))
 		return -1;
 	given = wanted->found ? wanted->found : planning->searched;
-	if (source_paths_compile(err, system, options, given, planning->targets, target_count, sources,
-							 outcome) ||
+	if (source_paths_compile(err, system, options, given, target_count, planning, outcome) ||
 		named_paths_find(err, (const char *const *)sources->ptx, sources->ptx_count, false,
 						 options->cancel, &planning->made))
 		return -1;
@@ -120,7 +110,8 @@ static int planning_find(struct jw_error *err, const struct jw_system *system,
 	if (!wanted->found)
 		*found = *given;
 	found->whole = given->whole;
-	found->files = mem_array(given->file_count + planning->made->file_count, sizeof *found->files);
+	found->files = arena_array(planning->memory, given->file_count + planning->made->file_count,
+							   sizeof *found->files);
 	found->file_count = 0;
 	for (size_t i = 0; i < given->file_count; i++)
 		if (!is_source(&given->files[i]))
@@ -164,7 +155,8 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 	size_t count;
 
 	planning->profile = profile_of_system(system);
-	planning->targets = mem_array(system->gpu_count, sizeof *planning->targets);
+	planning->memory = arena_open(1);
+	planning->targets = arena_array(planning->memory, system->gpu_count, sizeof *planning->targets);
 	count = jw_system_targets(system, planning->targets, system->gpu_count);
 	if (planning_find(err, system, options, count, planning, outcome))
 		return -1;
@@ -189,7 +181,8 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 	if (planning->request.of_stamp && !options->no_compile && !options->dry_run) {
 		if (run_folder_make(err, system->state_dir, &planning->folder))
 			return -1;
-		planning->containers = os_join(planning->folder.path, "cached.fatbin");
+		planning->containers =
+			arena_keep(planning->memory, os_join(planning->folder.path, "cached.fatbin"));
 		planning->request.containers = planning->containers;
 	}
 	if (plan_build(err, &planning->request, &planning->plan) ||
@@ -236,14 +229,12 @@ void planning_note_assumptions(const struct plan *plan, struct jw_prime_result *
 void planning_free(struct planning *planning)
 {
 	plan_free(planning->plan);
-	mem_free(planning->targets);
-	mem_free(planning->found.files);
 	jw_result_free(planning->searched);
 	jw_result_free(planning->made);
-	mem_free(planning->containers);
 	run_folder_remove(&planning->folder);
 	recorded_keys_free(&planning->keys);
-	source_paths_free(&planning->sources);
+	jw_nvrtc_close(planning->sources.nvrtc);
+	jw_result_free(planning->memory);
 	*planning = (struct planning){0};
 }
 

@@ -19,6 +19,7 @@ struct source_paths {
 
 /* A plan with its request, which may be used again; it must not be copied. */
 struct planning {
+	void *memory; /* owns the lists and the texts */
 	struct plan *plan;
 	struct plan_request request;
 	struct cache_profile profile;

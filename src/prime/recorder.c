@@ -241,7 +241,7 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	if (!failed)
 		failed = run_to_its_end(err, &running, environment);
 	mem_free(running.program);
-	child_variables_free(environment);
+	jw_result_free(environment);
 	if (!failed && running.why.code)
 		record_note(recorder->result, running.why.message);
 	return failed;

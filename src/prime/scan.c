@@ -80,7 +80,7 @@ void jw_scan_add_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
 }
 
 static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target target,
-						  const struct judged *is, enum analyse_need link)
+						  const struct judged *is, enum jw_scan_need link)
 {
 	const size_t *reasons = is->reasons;
 	const struct jw_driver *needs = is->reason_needs;
@@ -114,12 +114,8 @@ static void fill_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.runs = is->fate == JUDGE_RUNS,
 		.fails = is->fate == JUDGE_LACKS || is->fate == JUDGE_REFUSED,
 		.runtime = runtime,
+		.link_needed = link,
 	};
-	switch (link) {
-	case NEED_NO: verdicts->link_needed = JW_SCAN_NEED_NO; break;
-	case NEED_YES: verdicts->link_needed = JW_SCAN_NEED_YES; break;
-	case NEED_UNKNOWN: verdicts->link_needed = JW_SCAN_NEED_UNKNOWN; break;
-	}
 }
 
 static void add_work(struct jw_scan_work *work, const struct plan_module *module,

@@ -757,7 +757,7 @@ static int add_project_value(struct jw_error *err, struct cli *cli, const struct
 }
 
 /* Reads the table of the project's pyproject.toml, if there is one, and adds its values. */
-static int read_project(struct jw_error *err, struct cli *cli, struct toml_table *table)
+static int read_project(struct jw_error *err, struct cli *cli, struct toml_table **ret_table)
 {
 	enum { MAX_PROJECT = 1 << 20 };
 	struct buf text = {0};
@@ -768,11 +768,11 @@ static int read_project(struct jw_error *err, struct cli *cli, struct toml_table
 		buf_free(&text);
 		return why.code == JW_ERR_NOT_FOUND || os_is_denied(".") ? 0 : error_copy(err, &why);
 	}
-	if (toml_table_read(err, buf_text(&text), "tool.jitwarm.lint", table))
+	if (toml_table_read(err, buf_text(&text), "tool.jitwarm.lint", ret_table))
 		result = error_prefix(err, "%s", project_file);
 	buf_free(&text);
-	for (size_t i = 0; !result && i < table->count; i++)
-		result = add_project_value(err, cli, &table->values[i]);
+	for (size_t i = 0; !result && i < (*ret_table)->count; i++)
+		result = add_project_value(err, cli, &(*ret_table)->values[i]);
 	return result;
 }
 
@@ -855,10 +855,10 @@ static int lint_named(struct jw_error *err, struct cli *cli)
 
 static int lint_run(struct jw_error *err, struct cli *cli)
 {
-	struct toml_table project = {.values = NULL};
+	struct toml_table *project = NULL; /* whose texts are values of options */
 	const int result = read_project(err, cli, &project) || lint_named(err, cli) ? -1 : 0;
 
-	toml_table_free(&project);
+	jw_result_free(project);
 	return result;
 }
 
