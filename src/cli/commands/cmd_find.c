@@ -7,7 +7,7 @@
 #include <jitwarm/places.h>
 #include <jitwarm/tune.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/document.h"
@@ -109,7 +109,7 @@ static int collect_places(struct jw_error *err, struct finding_places *finding)
 		return -1;
 	document->places = *finding->places;
 	document->count = document->places.count;
-	document->rows = mem_array(document->count, sizeof *document->rows);
+	document->rows = arena_array(finding->places, document->count, sizeof *document->rows);
 	for (size_t i = 0; i < document->count; i++)
 		document->rows[i].place = document->places.items[i];
 	return 0;
@@ -143,7 +143,8 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	*ret_troubles = result->troubles;
 	for (size_t i = 0; i < result->file_count; i++)
 		if (result->files[i].cold)
-			mem_add_string(&row->dearest, &row->dearest_count, MAX_DEAREST, result->files[i].path);
+			arena_add_string(finding->places, &row->dearest, &row->dearest_count, MAX_DEAREST,
+							 result->files[i].path);
 	jw_result_free(result);
 	return 0;
 }
@@ -171,8 +172,8 @@ static int analyse_place(struct jw_error *err, const struct finding_places *find
 	}
 	/* The numbers do not include these files. */
 	if (!result && troubles)
-		row->trouble = mem_printf("%s: %s could not be read", place->name,
-								  TEXT_COUNT(troubles, "file", "files"));
+		row->trouble = arena_printf(finding->places, "%s: %s could not be read", place->name,
+									TEXT_COUNT(troubles, "file", "files"));
 	jw_result_free(found);
 	return result;
 }
@@ -192,7 +193,7 @@ static int analyse_places(struct jw_error *err, struct finding_places *finding)
 		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_USAGE ||
 			(row->files && why.code == JW_ERR_UNSUPPORTED))
 			return error_copy(err, &why);
-		row->trouble = mem_string(why.message);
+		row->trouble = arena_string(finding->places, why.message);
 	}
 	return 0;
 }
@@ -364,11 +365,6 @@ static int find_run(struct jw_error *err, struct cli *cli)
 		qsort(finding.document.rows, finding.document.count, sizeof *finding.document.rows, dearer);
 		result = print_places(err, &finding);
 	}
-	for (size_t i = 0; i < finding.document.count; i++) {
-		mem_free(finding.document.rows[i].trouble);
-		jw_lines_free(finding.document.rows[i].dearest, finding.document.rows[i].dearest_count);
-	}
-	mem_free(finding.document.rows);
 	jw_result_free(finding.places);
 	return result;
 }

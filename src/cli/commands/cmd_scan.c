@@ -658,9 +658,10 @@ static int add_libraries(struct jw_error *err, struct scan_run *run,
 
 		if (!work.modules || verdict_is_trifle(&work.start))
 			continue;
-		if (VEC_ROOM(err, run->libraries, run->library_capacity, run->library_count, MAX_LIBRARIES))
+		if (ARENA_ROOM(err, run, run->libraries, run->library_capacity, run->library_count,
+					   MAX_LIBRARIES))
 			return -1;
-		library.name = mem_string(image->member ? image->member : image->path);
+		library.name = arena_string(run, image->member ? image->member : image->path);
 		run->libraries[run->library_count++] = library;
 	}
 	return 0;
@@ -1012,7 +1013,7 @@ static int scan_for_gpus(struct jw_error *err, struct scan_run *run, struct gpu_
 /* A run is too large for a stack that may not grow. */
 static int scan_run(struct jw_error *err, struct cli *cli)
 {
-	struct scan_run *run = mem_alloc(sizeof *run);
+	struct scan_run *run = arena_open(sizeof *run);
 	struct gpu_targets gpus;
 	int result;
 
@@ -1039,13 +1040,10 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 									.total_count = run->result ? run->result->total_count : 0,
 									.refused = gpus.refused,
 									.refused_count = gpus.refused_count});
-	for (size_t i = 0; i < run->library_count; i++)
-		mem_free(run->libraries[i].name);
-	mem_free(run->libraries);
 	cJSON_Delete(run->packages);
 	cJSON_Delete(run->files);
 	jw_result_free(run->result);
-	mem_free(run);
+	jw_result_free(run);
 	return result;
 }
 
