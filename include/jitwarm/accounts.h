@@ -1,6 +1,4 @@
-/* The account of this process.
- *
- * Threads: any number of threads may call these functions at the same time. */
+/* The account of this process. */
 #pragma once
 
 #include <stdbool.h>

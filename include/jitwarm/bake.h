@@ -3,8 +3,7 @@
  * happens to the cache. For a wheel a new wheel is written, whose version has a local label
  * ("1.0.2+jitwarm.sm86").
  *
- * Threads: any number of threads may call these functions at the same time, with different output
- * folders. */
+ * Threads: calls at the same time need different output folders. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,7 @@
 /* The driver's cache directory: its content, and whether it is sound. Only jw_cache_repair
  * writes.
  *
- * Threads: any number of threads may call these functions at the same time. In a process, one call
- * of jw_cache_repair at a time per directory. */
+ * Threads: in a process, one call of jw_cache_repair at a time per directory. */
 #pragma once
 
 #include <stdbool.h>

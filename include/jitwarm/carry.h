@@ -2,8 +2,7 @@
  * the same bytes, so entries of the live cache and of the store with another driver's stamp get the
  * present driver's. That takes seconds; compiling them takes minutes.
  *
- * Threads: any number of threads may call these functions at the same time. In a process, one call
- * of jw_carry at a time per cache. */
+ * Threads: in a process, one call of jw_carry at a time per cache. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,7 @@
 /* Finds out whether the modules that the driver would compile are already in its cache. Compiles
  * nothing, and wakes up no GPU.
  *
- * Threads: any number of threads may call these functions at the same time. A jw_system may serve
- * several of them. */
+ * Threads: a jw_system may serve several calls at the same time. */
 #pragma once
 
 #include <stdbool.h>

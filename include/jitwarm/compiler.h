@@ -1,9 +1,7 @@
 /* NVIDIA's ptxas: compiles modules for GPUs and drivers of other machines.
  *
  * The ptxas of a driver's own CUDA minor version makes the bytes that the driver makes
- * (docs/internals/driver-cache.md).
- *
- * Threads: any number of threads may call these functions at the same time. */
+ * (docs/internals/driver-cache.md). */
 #pragma once
 
 #include <stdbool.h>

@@ -4,7 +4,9 @@
  * filled in. `err` may be NULL if the caller does not need the reason. On failure outputs are
  * untouched.
  *
- * Threads: a jw_error belongs to one call at a time. */
+ * Threads: where its header says nothing else, any number of threads may call a function of
+ * include/jitwarm at the same time, and callbacks run on the calling thread. A jw_error belongs to
+ * one call at a time. */
 #pragma once
 
 #include <stddef.h>

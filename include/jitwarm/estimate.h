@@ -1,6 +1,4 @@
-/* The predicted time of work.
- *
- * Threads: any number of threads may call these functions at the same time. */
+/* The predicted time of work. */
 #pragma once
 
 #include <stdbool.h>

@@ -8,8 +8,7 @@
  * program of this process is installed, else that of the python3 or python on PATH, which is found
  * without running it. Reads environment variables; writes only to the state directory.
  *
- * Threads: any number of threads may call these functions at the same time, except
- * jw_use_environment. */
+ * Threads: during jw_use_environment, no other call. */
 #pragma once
 
 #include <stdbool.h>

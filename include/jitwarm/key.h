@@ -2,8 +2,7 @@
  * files in the state directory, keys/NAME.key with keys/NAME.pub, and trusted/NAME.pub; a folder
  * of jw_use_trusted_keys holds further trusted keys.
  *
- * Threads: any number of threads may call these functions at the same time. In a process, one call
- * that writes at a time per state directory. */
+ * Threads: in a process, one call that writes at a time per state directory. */
 #pragma once
 
 #include <stdbool.h>

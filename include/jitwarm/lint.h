@@ -1,7 +1,5 @@
 /* For authors of packages: how long their device code is compiled at the first start on each GPU,
- * and which machine code would avoid that. Needs neither driver nor GPU.
- *
- * Threads: any number of threads may call these functions at the same time. */
+ * and which machine code would avoid that. Needs neither driver nor GPU. */
 #pragma once
 
 #include <stdbool.h>

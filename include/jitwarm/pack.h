@@ -1,8 +1,7 @@
 /* Packs: entries of a driver's cache in one compressed file, for other machines of the same kind.
  * docs/internals/formats.md.
  *
- * Threads: any number of threads may call these functions at the same time. In a process, one
- * import at a time per cache. */
+ * Threads: in a process, one import at a time per cache. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* Finds programs that may use a GPU: Python environments besides the active one, and programs and
  * libraries without Python. Runs nothing, follows no link below a folder that is searched, and
- * writes nothing.
- *
- * Threads: any number of threads may call these functions at the same time. */
+ * writes nothing. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,8 +2,7 @@
  * application's first start. Earlier results of this machine come from the store, results of other
  * drivers of its CUDA minor version are carried over, and new results are stored.
  *
- * Threads: any number of threads may call these functions at the same time. In a process, one call
- * of jw_prime at a time per cache. Callbacks run on the calling thread. */
+ * Threads: in a process, one call of jw_prime at a time per cache. */
 #pragma once
 
 #include <stdbool.h>

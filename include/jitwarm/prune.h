@@ -1,7 +1,6 @@
 /* Removes entries from the driver's cache that no program will look up any more.
  *
- * Threads: any number of threads may call these functions at the same time. In a process, one call
- * of jw_prune at a time per cache. */
+ * Threads: in a process, one call of jw_prune at a time per cache. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,8 +2,7 @@
  * (docs/internals/formats.md), so that `prime` can compile the same modules on any machine with the
  * same files. It holds the PTX of modules that are in no file.
  *
- * Threads: any number of threads may call these functions at the same time. Several threads may
- * read a recording that no thread changes. */
+ * Threads: several threads may read a recording that no thread changes. */
 #pragma once
 
 #include <stdbool.h>

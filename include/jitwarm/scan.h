@@ -1,8 +1,5 @@
 /* The device code of files, verdicts for any GPUs, and the modules that the driver would have to
- * compile. Needs neither driver nor GPU.
- *
- * Threads: any number of threads may call these functions at the same time. Callbacks run on the
- * calling thread. */
+ * compile. Needs neither driver nor GPU. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,7 @@
 /* Automatic priming after a logon and when packages or the driver change: a logon task on Windows,
  * systemd units on Linux.
  *
- * Threads: any number of threads may call these functions at the same time. One call that enables
- * or disables at a time. */
+ * Threads: one call that enables or disables at a time. */
 #pragma once
 
 #include <stdbool.h>

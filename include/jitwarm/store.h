@@ -2,8 +2,7 @@
  * account's cache after the driver has wiped it or evicted entries; another folder is for machines
  * that share it, which accept only packs that a trusted key has signed.
  *
- * Threads: any number of threads may call these functions at the same time. Several processes and
- * threads may use one store. */
+ * Threads: several processes and threads may use one store. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 /* This machine: GPUs, driver, and the driver's cache in effect.
  *
- * Threads: any number of threads may call these functions at the same time. Any number of threads
- * may read an open jw_system. */
+ * Threads: any number of threads may read an open jw_system. */
 #pragma once
 
 #include <stdbool.h>

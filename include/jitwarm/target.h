@@ -2,9 +2,7 @@
  *
  * A target is a compute capability without its dot (8.6 is 86, 12.0 is 120) and the suffix that
  * CUDA gives to code which runs only on that capability ('a') or on its family ('f'). Devices have
- * no suffix. Source: CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA, ".target".
- *
- * Threads: any number of threads may call these functions at the same time. */
+ * no suffix. Source: CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA, ".target". */
 #pragma once
 
 #include <stdbool.h>

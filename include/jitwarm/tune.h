@@ -1,8 +1,7 @@
 /* Permanent settings of the driver's cache: where they are set, their advised values, and how to
  * write them into a file of jitwarm's own, which one marked line in a profile loads.
  *
- * Threads: any number of threads may call these functions at the same time, except
- * jw_settings_adopt. One call that applies or undoes at a time. */
+ * Threads: during jw_settings_adopt, no other call; one call that applies or undoes at a time. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,5 @@
 /* The one answer to “would a first start compile anything, and can a warm cache help here?”, which
- * jw_check, jw_prime and jw_doctor all return.
- *
- * Threads: any. */
+ * jw_check, jw_prime and jw_doctor all return. */
 #pragma once
 
 #include <stddef.h>

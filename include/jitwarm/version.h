@@ -1,6 +1,4 @@
-/* The version of jitwarm, and how it was built.
- *
- * Threads: any number of threads may call these functions at the same time. */
+/* The version of jitwarm, and how it was built. */
 #pragma once
 
 #include <stdbool.h>

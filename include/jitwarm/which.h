@@ -1,8 +1,6 @@
 /* Finds the releases of a package that run on a GPU under a driver, from facts about their wheels:
  * those of the list in the program, and those that were learnt from an index. Needs no network, no
- * GPU and no driver.
- *
- * Threads: any number of threads may call these functions at the same time. */
+ * GPU and no driver. */
 #pragma once
 
 #include <stdbool.h>
