@@ -15,8 +15,6 @@ static const char stamp_now[] = "Nov 11 202511:11:11";
 
 enum { ENTRIES = 5 };
 
-static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
-
 /* A machine whose driver has this CUDA version, with ENTRIES entries of driver 555 in its cache. */
 struct machine {
 	struct jw_system system;
@@ -38,12 +36,9 @@ static inline uint64_t key_under(const struct entries_entry *entry, const char *
 
 static inline void set_up(struct machine *machine, uint32_t cuda)
 {
-	*machine = (struct machine){.system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder}};
-	machine->system.cache.path = os_join(folder, "cache");
-	machine->system.cache.limit_bytes = UINT64_C(1) << 30;
+	*machine = (struct machine){.system = packs_machine(folder)};
 	TEXT_COPY(machine->system.driver.stamp, stamp_now);
 	machine->system.driver.version = (struct jw_driver){cuda, {570, 1, 2}};
-	machine->system.driver.trust = JW_TRUST_CONFIRMED;
 	for (unsigned i = 0; i < ENTRIES; i++) {
 		struct entries_entry *entry = &machine->entries[i];
 
@@ -64,7 +59,6 @@ static inline void tear_down(struct machine *machine)
 {
 	if (os_exists(machine->system.cache.path))
 		OK(os_remove_tree(why, machine->system.cache.path));
-	mem_free(machine->system.cache.path);
 	jw_result_free(machine->result);
 }
 

@@ -33,6 +33,22 @@ static inline struct jw_export_result packs_export(const char *dir, const char *
 	return result;
 }
 
+/* A machine with a GPU and driver 555.58.02, whose state and cache are in `home`. */
+static inline struct jw_system packs_machine(char *home)
+{
+	static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+
+	return (struct jw_system){
+		.gpus = &gpu,
+		.gpu_count = 1,
+		.state_dir = home,
+		.driver = {.version = {12050, {555, 58, 2}},
+				   .stamp = "Jun 25 202401:14:48",
+				   .trust = JW_TRUST_CONFIRMED},
+		.cache = {.path = keep(os_join(home, "cache")), .limit_bytes = UINT64_C(1) << 30},
+	};
+}
+
 /* Keeps the cache's new entries in the store; `wanted` of them must be new. */
 static inline void packs_keep(const struct jw_system *system, size_t wanted)
 {

@@ -296,16 +296,13 @@ static int reads_bare_secret(struct jw_error *err, const char *data, size_t size
 static struct packs_parts parts;
 static char *pack_file, *pack_cache;
 
-static struct jw_gpu gpu = {.target = {.sm = 86}};
 static struct jw_system machine_of(unsigned cuda)
 {
-	struct jw_system system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	struct jw_system system = packs_machine(folder);
 
 	system.cache.path = pack_cache;
 	system.cache.limit_bytes = 1 << 20;
-	TEXT_COPY(system.driver.stamp, "Jun 25 202401:14:48");
-	system.driver.version = (struct jw_driver){cuda, {555, 58, 2}};
-	system.driver.trust = JW_TRUST_CONFIRMED;
+	system.driver.version.cuda = cuda;
 	return system;
 }
 

@@ -5,7 +5,6 @@
 
 #include <zstd.h>
 
-#include "base/text.h"
 #include "entries.h"
 #include "os/platform.h"
 #include "pack/judge.h"
@@ -304,16 +303,11 @@ TEST(machine_code_of_another_kind)
 TEST(machine_code_that_is_too_new)
 {
 	static const uint8_t abi_8[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x41, 8};
-	struct jw_gpu gpu = {.target = {86, 0}};
-	struct jw_system system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	struct jw_system system = packs_machine(folder);
 	const struct jw_import_options options = {
 		.path = file, .allow_unsigned = true, .cache_dir = target, .system = &system};
 
 	system.cache.path = target;
-	system.cache.limit_bytes = 1 << 20;
-	TEXT_COPY(system.driver.stamp, "Jun 25 202401:14:48");
-	system.driver.version = (struct jw_driver){12050, {555, 58, 2}};
-	system.driver.trust = JW_TRUST_CONFIRMED;
 	for (int newer = 0; newer < 2; newer++) {
 		struct jw_import_result *result;
 		char *members, *entry, *manifest;

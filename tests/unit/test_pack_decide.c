@@ -55,15 +55,13 @@ static void export_cache(void)
  * keeps its place. */
 TEST(each_entry_of_many_kinds_is_counted)
 {
-	static struct jw_gpu gpu = {.target = {.sm = 86}};
-	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	struct jw_system machine = packs_machine(folder);
 	struct jw_import_result *result;
 	struct entries_entry entry;
 	size_t counted = 0;
 
 	TEXT_COPY(machine.driver.stamp, OURS);
 	machine.driver.version = (struct jw_driver){12040, {550, 163, 1}};
-	machine.driver.trust = JW_TRUST_CONFIRMED;
 	clear(cache);
 	clear(target);
 	for (unsigned i = 0; i < 500; i++) {
@@ -101,12 +99,10 @@ TEST(each_entry_of_many_kinds_is_counted)
  * whichever comes first in the pack. */
 TEST(its_own_wins_over_one_that_is_carried)
 {
-	static struct jw_gpu gpu = {.target = {.sm = 86}};
-	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	struct jw_system machine = packs_machine(folder);
 
 	TEXT_COPY(machine.driver.stamp, OURS);
 	machine.driver.version = (struct jw_driver){12040, {550, 163, 1}};
-	machine.driver.trust = JW_TRUST_CONFIRMED;
 	for (unsigned i = 0; i < 8; i++) {
 		struct entries_entry own, carried;
 		struct jw_import_result *result;

@@ -13,18 +13,6 @@
 #include "pack/store_packs.h"
 #include "packs.h"
 
-static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
-
-static void set_up(struct jw_system *system)
-{
-	*system = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
-	system->cache.path = os_join(folder, "cache");
-	system->cache.limit_bytes = UINT64_C(1) << 30;
-	(void)snprintf(system->driver.stamp, sizeof system->driver.stamp, "Jun 25 202401:14:48");
-	system->driver.version = (struct jw_driver){12040, {550, 100, 0}};
-	system->driver.trust = JW_TRUST_CONFIRMED;
-}
-
 static uint64_t put_entry(const struct jw_system *system, unsigned n)
 {
 	struct entries_entry entry;
@@ -63,7 +51,7 @@ TEST_WITH(only_wanted_entries_are_restored, make_folder, remove_folder)
 	struct jw_system system;
 	uint64_t keys[4], unknown = 1;
 
-	set_up(&system);
+	system = packs_machine(folder);
 	for (unsigned n = 0; n < 4; n++)
 		keys[n] = put_entry(&system, n);
 	packs_keep(&system, 4);
@@ -78,7 +66,6 @@ TEST_WITH(only_wanted_entries_are_restored, make_folder, remove_folder)
 	assert_false(is_there(&system, keys[3]));
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(refill(&system, keys, 4), 0);
-	mem_free(system.cache.path);
 }
 
 /* The first few damaged packs and entries that do not fit are named, and the others are counted. */
@@ -88,7 +75,7 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	struct jw_system system;
 	uint64_t keys[4];
 
-	set_up(&system);
+	system = packs_machine(folder);
 	OK(os_remove_tree(why, store));
 	for (unsigned n = 0; n < 4; n++)
 		keys[n] = put_entry(&system, n);
@@ -114,7 +101,6 @@ TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder
 	assert_non_null(strstr(told.notes[0], "not a pack"));
 	OK(os_remove_tree(why, store));
 	OK(os_remove_tree(why, system.cache.path));
-	mem_free(system.cache.path);
 }
 
 /* If space is short, the oldest pack is removed first; of two of equal age, the one whose name
@@ -178,18 +164,17 @@ TEST_WITH(a_pack_that_waits_for_a_boot_stays, make_folder, remove_folder)
 	struct jw_store_keep_options keep = {.system = &system, .most_bytes = 1};
 	size_t entries;
 
-	set_up(&system);
+	system = packs_machine(folder);
 	(void)put_entry(&system, 0);
 	packs_keep(&system, 1);
 	OK(state_write(why, folder, STATE_AHEAD,
-				   cJSON_Parse("{\"schema\": \"jitwarm.ahead/1\", \"next\": \"550.100\", "
+				   cJSON_Parse("{\"schema\": \"jitwarm.ahead/1\", \"next\": \"555.58.02\", "
 							   "\"stored\": 1}")));
 	clear(0, 1);
 	OK(jw_store_keep(why, &keep, &entries));
 	clear(0, 1);
 	OK(state_write(why, folder, STATE_AHEAD, NULL));
 	clear(1, 0);
-	mem_free(system.cache.path);
 }
 
 static bool wants_all(void *context, uint64_t key, const struct jw_identity *identity)
@@ -221,7 +206,7 @@ TEST_WITH(a_pack_has_its_signer_in_its_name, make_folder, remove_folder)
 	struct store_addition addition = {
 		.system = &system, .folder = shared, .state_dir = folder, .wanted = wants_all};
 
-	set_up(&system);
+	system = packs_machine(folder);
 	(void)put_entry(&system, 0);
 	OK(os_make_dirs(why, shared, 0700));
 	for (size_t i = 0; i < 2; i++) {
@@ -237,7 +222,6 @@ TEST_WITH(a_pack_has_its_signer_in_its_name, make_folder, remove_folder)
 			assert_int_equal(count_files(shared), 2 * (i + 1)); /* a pack and its signature */
 		}
 	}
-	mem_free(system.cache.path);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -15,7 +15,6 @@
 enum { DAY_S = 24 * 60 * 60, MANY = 257 };
 
 static char *cache;
-static struct jw_gpu gpu = {.target = {.sm = 86}};
 static struct jw_system machine;
 static const char *former_release;
 
@@ -69,11 +68,9 @@ static void put_all(void)
 		if (all[i].old)
 			age(cache_entry_path(cache, keys[i]), 10);
 	}
-	machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
-	machine.cache.limit_bytes = 1 << 30;
+	machine = packs_machine(folder);
 	TEXT_COPY(machine.driver.stamp, OURS);
 	machine.driver.version = (struct jw_driver){12040, {550, 163, 1}};
-	machine.driver.trust = JW_TRUST_CONFIRMED;
 }
 
 static struct jw_prune_result *prune(struct jw_prune_options options)

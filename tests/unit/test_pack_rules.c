@@ -5,7 +5,6 @@
 #include <jitwarm/carry.h>
 #include <jitwarm/store.h>
 
-#include "base/text.h"
 #include "cache/entry.h"
 #include "open_files.h"
 #include "os/platform.h"
@@ -16,7 +15,6 @@
 
 enum { ENTRIES = 4 };
 
-static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 static struct jw_system system_of;
 static struct entries_entry entries[ENTRIES];
 static uint64_t keys[ENTRIES], key_bytes[ENTRIES];
@@ -27,12 +25,7 @@ static int begin(void **state)
 {
 	if (make_folder(state))
 		return -1;
-	system_of = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
-	system_of.cache.path = os_join(folder, "cache");
-	system_of.cache.limit_bytes = UINT64_C(1) << 30;
-	TEXT_COPY(system_of.driver.stamp, "Jun 25 202401:14:48");
-	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
-	system_of.driver.trust = JW_TRUST_CONFIRMED;
+	system_of = packs_machine(folder);
 	store = keep(os_join(folder, "store"));
 	for (unsigned n = 0; n < ENTRIES; n++) {
 		entries_make(&entries[n], n, 100);
@@ -45,7 +38,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	mem_free(system_of.cache.path);
 	return remove_folder(state);
 }
 
