@@ -4,7 +4,6 @@
 
 #include <string.h>
 #include <sys/mount.h>
-#include <unistd.h>
 
 /* Returns a small module whose text, and therefore its key, has this many bytes of comment. */
 static const char *padded(int bytes)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Starts a client of the suite's cache with this limit; "CUDA_CACHE_MAXSIZE" alone means no limit.
  * */

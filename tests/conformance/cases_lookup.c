@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Compiles module 1, then replaces the index by these bytes (NULL: removes it); a second load still

@@ -1,6 +1,5 @@
 /* Any program or library is copied in a longer form or refused, and the copy has the same
  * containers. */
-#include "code/devcode.h"
 
 #include "fuzz_grow.h"
 

@@ -2,7 +2,6 @@
  * (struck_try.h). */
 #include "check.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/cache.h>

@@ -24,7 +24,6 @@
 #include <uv.h>
 
 #include "base/hash.h"
-#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/language.h"
 #include "os/env.h"

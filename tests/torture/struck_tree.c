@@ -19,7 +19,6 @@
 #include "base/text.h"
 #include "cache/index.h"
 #include "os/file.h"
-#include "os/folders.h"
 
 enum { MAX_FILE = 1 << 22, MAX_OPEN = 16 };
 

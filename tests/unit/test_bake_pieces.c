@@ -1,5 +1,4 @@
 /* An unclear request to bake is refused, and pointers to containers are found at every edge. */
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/bake.h>

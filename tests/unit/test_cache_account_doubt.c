@@ -13,7 +13,6 @@
 #include "packs.h"
 
 #include <pwd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Returns an account of a person or service other than root. */

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "cache/entry.h"
 #include "cache/key.h"
-#include "os/folders.h"
 
 static struct cache_profile profile_of(const char *stamp)
 {

@@ -3,20 +3,16 @@
 #include "check.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <jitwarm/accounts.h>
 
 #include "files.h"
 #include "inserting.h"
-#include "os/identity.h"
 
 static void assert_mode(const char *name, uint32_t mode)
 {

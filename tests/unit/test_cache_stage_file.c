@@ -1,5 +1,4 @@
 /* Entries larger than the piece in which they are copied arrive whole. */
-#include <stdio.h>
 
 #include "made_entries.h"
 

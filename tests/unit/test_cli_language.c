@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/language.h"
 #include "driver/protocol.h"

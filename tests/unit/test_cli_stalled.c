@@ -2,7 +2,6 @@
 #include "check.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

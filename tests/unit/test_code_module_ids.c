@@ -2,7 +2,6 @@
  * none. */
 #include "check.h"
 
-#include <string.h>
 
 #include "code/container.h"
 

@@ -21,7 +21,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "driver/run_folder.h"
-#include "driver/state_file.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"

@@ -3,9 +3,7 @@
 #include "check.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "driver/state_file.h"
 #include "files.h"
 #include "folder.h"

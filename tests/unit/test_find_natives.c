@@ -1,7 +1,6 @@
 /* A package may have very many libraries: finding those of another system costs a step for each. */
 #include <stdio.h>
 
-#include "base/mem.h"
 #include "base/set.h"
 #include "check.h"
 #include "find/found.h"

@@ -1,6 +1,5 @@
 /* Packages are understood as they are typed, only names and harmless options reach pip, and
  * what an index answers is read. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -2,7 +2,6 @@
  * environments, or scripts in Python's place. */
 #include "environments_posix.h"
 
-#include <fcntl.h>
 #include <sys/syscall.h>
 
 #include <jitwarm/places.h>

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "find/package_files.h"
 #include "find/requirement.h"
 

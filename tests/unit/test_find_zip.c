@@ -2,7 +2,6 @@
 #include "check.h"
 
 #include "bake/wheel_edit.h"
-#include "base/mem.h"
 
 static void check_version(const char *old, const char *wanted)
 {

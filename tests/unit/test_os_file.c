@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "folder.h"
 #include "os/file.h"
 #include "os/platform.h"

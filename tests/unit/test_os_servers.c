@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "find/pip.h"
 #include "os/env.h"
 

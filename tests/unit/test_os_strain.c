@@ -2,7 +2,6 @@
  * /sys of the test. */
 #include "check.h"
 
-#include <unistd.h>
 
 #include "root.h"
 

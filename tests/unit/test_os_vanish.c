@@ -3,7 +3,6 @@
 #include "check.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

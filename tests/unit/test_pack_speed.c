@@ -7,7 +7,6 @@
 
 #include "costs.h"
 
-#include "base/mem.h"
 #include "driver/speed_model.h"
 #include "folder.h"
 #include "os/file.h"

@@ -4,7 +4,6 @@
 #include <jitwarm/key.h>
 #include <jitwarm/store.h>
 
-#include "base/text.h"
 #include "pack/store_packs.h"
 #include "packs.h"
 

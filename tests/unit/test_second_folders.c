@@ -3,7 +3,6 @@
 #include "check.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "os/env.h"

@@ -3,9 +3,7 @@
 #include "base/arena.h"
 #include "check.h"
 
-#include <stdio.h>
 
-#include <jitwarm/estimate.h>
 #include <jitwarm/system.h>
 
 #include "base/text.h"

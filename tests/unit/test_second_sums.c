@@ -3,7 +3,6 @@
 #include "check.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "plan/forecast.h"
 #include "plan/plan.h"

@@ -2,7 +2,6 @@
 #include "root.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "setup/setting_places.h"
 

@@ -6,7 +6,6 @@
 
 #include <jitwarm/tune.h>
 
-#include "base/mem.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"

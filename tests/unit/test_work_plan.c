@@ -1,7 +1,6 @@
 /* A run whose workers behave as faulty drivers do. The workers are shell scripts. */
 #include "runs.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

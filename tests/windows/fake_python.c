@@ -3,7 +3,6 @@
  * name begins so. Without FAKE_WHEELS its pip fails. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <wchar.h>
 #include <windows.h>
 
