@@ -8,7 +8,6 @@ named with the script that runs them, and with words that it then contains. The 
 command prints here, in order, but for numbers, sizes, times and folders; a line “…” stands for lines left out. Blocks in Python are run, those
 in YAML are read, and other languages are named with the script that runs them. Pages for users have no indented blocks."""
 import json
-import os
 import pathlib
 import re
 import shutil

@@ -4,7 +4,6 @@
  *     TORTURE=fail:N    the N-th counted call fails, as such a call may: EIO, ENOSPC, …
  *     TORTURE=kill:N    the process is killed before it
  *     TORTURE=count     none fails; each is logged
- *     TORTURE_OF=NAME   counts in processes of the program with this name alone; default jitwarm
  *     TORTURE_WORKERS=1 counts in those whose first argument is “worker”, and not in the others;
  *                       one of them is struck
  *     TORTURE_CALLS=A,B counts these calls alone, by the names of the table in calls.h; default all
@@ -55,7 +54,6 @@ static bool note_first(unsigned long number, const char *call, const char *path)
 
 static bool is_meant(int argc, char **argv)
 {
-	const char *of = getenv("TORTURE_OF");
 	char exe[TORTURE_MAX_PATH];
 	ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof exe - 1);
 	const char *name;
@@ -63,7 +61,7 @@ static bool is_meant(int argc, char **argv)
 	exe[length > 0 ? length : 0] = '\0';
 	name = strrchr(exe, '/');
 	in_workers = getenv("TORTURE_WORKERS") != NULL;
-	return name && !strcmp(name + 1, of ? of : "jitwarm") &&
+	return name && !strcmp(name + 1, "jitwarm") &&
 		   in_workers == (argc > 1 && !strcmp(argv[1], "worker"));
 }
 
