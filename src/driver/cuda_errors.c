@@ -211,9 +211,9 @@ static int error_named(const char *text)
  * 0 if there is none. Far from the word CUDA, numbers are other programs' (“make: *** Error 2”). */
 static int error_number(const char *text)
 {
-	static const char *const before[] = {"error ",       "error: ",   "error (",  "error code ",
-										 "error code: ", "failure: ", "failure ", "code=",
-										 "code: ",       " err: ",    "context "};
+	static const char *const before[] = {
+		"error ", "error: ", "error (", "error code ", "error code: ", "failure: ", "failure ",
+		"code=",  "code: ",  " err: ",  "context ",    "failed: ",     "failed : "};
 	enum { NEAR = 40 };
 	const char *cuda = text_starts_fold(text, "error ") ? text : NULL;
 	uint64_t number;
@@ -221,7 +221,7 @@ static int error_number(const char *text)
 	if (text_number(text, MAX_NUMBER, &number))
 		return (int)number;
 	for (const char *at = text; *at; at++) {
-		if (text_starts_fold(at, "cuda"))
+		if (text_starts_fold(at, "cuda") || text_starts(at, "cuInit"))
 			cuda = at;
 		for (size_t i = 0; i < sizeof before / sizeof *before && cuda && at - cuda <= NEAR; i++) {
 			const char *digit = at + strlen(before[i]);
@@ -364,13 +364,15 @@ const struct cuda_error *cuda_error_of(int number)
 }
 
 /* Copies a text with one blank for each run of blanks and line breaks: terminals break lines, and
- * ptxas aligns its words. */
+ * ptxas aligns its words. Quotes lose their backslashes, which logs in JSON put before them. */
 static char *one_line(const char *text)
 {
 	char *line = mem_string(text), *to = line;
 
 	for (const char *from = text; *from; from++)
-		if (!text_is_blank(*from))
+		if (*from == '\\' && from[1] == '"')
+			continue;
+		else if (!text_is_blank(*from))
 			*to++ = *from;
 		else if (to > line && to[-1] != ' ')
 			*to++ = ' ';
