@@ -149,7 +149,6 @@ snapshot run '2|3' bake -o "$work/taken" "$work/$name"
 	export SIMDRIVER_CUDA=12080 SIMDRIVER_VERSION=570.86.10 CUDA_CACHE_PATH=$work/cache-two
 	JITWARM=${JITWARM/ sm_86 / sm_90,sm_120 }
 	snapshot run '0|1' bake -o "$work/two" "$work/$name"
-	[[ $(grep -c " or newer" "$out") == 2 ]] || fail "not a line for each GPU"
 	run '0|1' bake --json -o "$work/two" "$work/$name"
 	json '[(g["target"], g["from"]) for g in d["files"][0]["drivers"]] == [("sm_90", "525 (CUDA 12.0)"), ("sm_120", "570 (CUDA 12.8)")]'
 ) || exit 1

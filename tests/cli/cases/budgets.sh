@@ -32,10 +32,8 @@ read -r chosen left whole < <(tr '\n' ' ' <"$out" | sed -E 's/^([0-9]+) of .* le
 ((chosen + left == whole)) || fail "$chosen chosen and $left left, of $whole"
 snapshot run 1 prime --budget-time 1ms "$sample"
 snapshot run 0 prime --help
-grep -q "finish the modules in progress" < <(tr -s ' \n' ' ' <"$out") || fail "not what becomes of a compile that goes on"
 # Machines that share no first start have no sum.
 snapshot run 1 make -n --target rtx3070,rtx4090 --driver 550.163.01 "$sample"
-[[ $(grep -c "first start" "$out") == 2 ]] || fail "not two first starts"
 run 1 prime --budget-size 40K --json --quiet "$sample"
 json 'd["over_budget"] == d["cold"] > 0 and d["modules"] == d["cold"] + d["warm"] and d["compiled"] == 0 and d["over_budget_cache_bytes"] > 0 and d["over_budget_cpu_seconds"] > 0'
 run 0 prime --budget-size 1G --budget-time 10m "$sample"

@@ -216,14 +216,12 @@ json 'd["before"] == []'
 # The nearest release that was examined counts, on each GPU alone; GPUs with the same answer share a line
 linux=cp312-cp312-manylinux_2_27_x86_64.whl ort=onnxruntime_gpu
 snapshot run 2 lint --gpus rtx20,rtx50,rtx30,h100 $ort-1.24.4-$linux
-[[ $(grep -c " ran on " "$out") == 2 ]] || fail "not two lines"
 snapshot run 2 lint --gpus rtx20,rtx30 torch-2.12.0-$linux
 snapshot run 2 lint --gpus b200,rtx50 vllm-0.33.0-$linux
 # Each wheel is compared alone
 snapshot run 2 lint --gpus rtx30 --json xgboost-3.2.0-$linux $ort-1.24.4-$linux
 snapshot run 2 lint --gpus rtx30 xgboost-3.3.0-$linux $ort-1.24.4-$linux
 snapshot run 2 lint --gpus rtx30,rtx20 --format github xgboost-3.3.0-$linux $ort-1.24.4-$linux
-[[ $(grep -c " ran on .* ran on " "$out") == 0 && $(grep -c " ran on " "$out") == 4 ]] || fail "not one comparison in each annotation"
 # Compiling is worse than running, from a second for all libraries on; failing is no worse than failing, nor compiling than compiling
 run 2 lint --gpus rtx20,h100,rtx50 --json $ort-1.25.0-$linux
 json '[(b["target"], b["kind"]) for b in d["before"]] == [("sm_75", "fails"), ("sm_90", "compiles")]'

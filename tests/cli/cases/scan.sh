@@ -37,9 +37,6 @@ snapshot run 3 scan --target sm_86 --json fraem
 
 # For many GPUs, scan prints a table, and below a file the GPUs with the same answer together.
 snapshot run 2 scan --target all "$sample"
-grep -qE '^GPU +to compile +first start +cache +driver$' "$out" || fail "no table"
-grep -qE '^sm_86 \(RTX 30\) +up to 8 modules +up to [0-9.]+ s +500 KiB +550\+ \(older drivers load less code\)$' "$out" || fail "no line of sm_86"
-grep -qE '^sm_35 \(K20\) +fails +– +– +–$' "$out" || fail "no line of sm_35"
 [[ $(wc -l <"$out") -lt 30 ]] || fail "too many lines"
 out_has "Times assume a typical machine."
 # GPUs between those that fail run the file.
@@ -50,7 +47,6 @@ PYTHON
 snapshot run 2 scan --target sm_61,sm_70,sm_75,sm_89,sm_90,sm_100,sm_120 gaps.so
 snapshot run 2 scan --target sm_120,sm_60,sm_61,sm_70 gaps.so
 snapshot run 0 scan --target sm_75,sm_86,sm_90 "$sample" "$work/outside.ptx"
-grep -qE '^sm_90 \(H100\) +up to 9 modules ' "$out" || fail "not both files"
 # Two GPUs have lines each; for one file there is no “all together”.
 run 0 scan --target sm_75,sm_86 "$sample"
 out_has "sm_86 (RTX 30): up to 8 modules ("

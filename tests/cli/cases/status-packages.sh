@@ -171,6 +171,5 @@ if ! is_wine; then
 	unset JITWARM_SYSTEM_ROOT JITWARM_PCI_DEVICES
 	with_simdriver sm_90,sm_90
 	SIMDRIVER_MIG=1 snapshot run 1 status
-	[[ $(grep -cE '^GPU     NVIDIA H100 .* MIG [0-9]g\.[0-9]+gb \(sm_90, ' "$out") == 2 ]] || fail "not two slices"
 	SIMDRIVER_MIG=1 snapshot run 1 status --json
 fi

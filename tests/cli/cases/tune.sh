@@ -158,13 +158,11 @@ if [[ -d /proc/self ]] && ! is_wine; then
 			run '2|3' prime "$sample"
 			err_has "$impossible: "
 			snapshot run 0 tune
-			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
 			run 0 tune --path "$impossible"
 			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "said more than once"
 			# The named setting differs from the one in force: neither waiting nor --apply would help.
 			export CUDA_CACHE_PATH=$work/fine
 			snapshot run 0 tune --path "$impossible"
-			[[ $(grep -c "$impossible: " "$err") == 1 ]] || fail "not said once"
 		) || exit 1
 	done
 fi

@@ -324,7 +324,6 @@ PYTHON
 for command in "scan --target sm_86" "lint --gpus sm_86"; do
 	# shellcheck disable=SC2086
 	snapshot run 0 $command "$work/$name"
-	[[ $(grep -c "$name" "$out") == 1 ]] || fail "the wheel is named again"
 	out_has " frame/a.so" && out_has " frame/b.so"
 done
 # The end of the wheel's directory is forged: it names no member.
@@ -338,7 +337,6 @@ while read -r bytes status command; do
 	head -c "$bytes" "$work/$name" >"$work/cut.whl"
 	# shellcheck disable=SC2086
 	snapshot run "$status" $command "$work/cut.whl"
-	[[ $(grep -c "cut.whl: " "$err") == 1 ]] || fail "not one line: $(cat "$err")"
 done <<CUT
 5000 3 lint
 5000 3 check --target sm_86

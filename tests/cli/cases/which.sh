@@ -25,9 +25,7 @@ snapshot run 0 which --target h100 --quiet torch
 snapshot run 2 which --target gtx1080 --platform linux cuml-cu12
 # If the list does not reach back to the first release, an older one may run: bitsandbytes 0.35.4 runs on a K80.
 snapshot run 3 which --target k80 --platform linux bitsandbytes
-[[ $(grep -c -e --ask "$out") == 1 ]] || fail "a command is printed twice"
 snapshot run 3 which --target k80,gtx980 --platform linux bitsandbytes "jax[cuda12]"
-[[ $(grep -c -e --ask "$out") == 1 ]] || fail "a command for one of the packages is printed, too"
 snapshot run 3 which --target k80 --platform linux --json bitsandbytes
 snapshot run 2 which --target k80 --platform linux bitsandbytes==0.50.2
 snapshot run 3 which --target gtx1050ti --driver 384.130 --platform linux catboost
@@ -38,10 +36,7 @@ snapshot run 1 which --target gtx1080 xgboost
 
 # which prints at most ten rows; with --all, one for each release.
 snapshot run "0|1" which --target rtx3070 tensorflow
-[[ $(grep -c '^  [0-9]' "$out") -le 10 ]] || fail "more than ten rows"
 snapshot run "0|1" which --target rtx3070 --all torch
-[[ $(grep -c '^  PyPI  *[0-9]' "$out") -gt 20 ]] || fail "--all has no row for each release"
-grep -qE '^  PyPI +[0-9.]+, as [0-9.]+  ' "$out" || fail "no release is inferred"
 
 # PyPI's builds for Windows are for the CPU alone.
 run 1 which --platform windows --target rtx5090 --python 3.12 torch
@@ -123,7 +118,6 @@ snapshot run "0|1" which --target gh200 torch
 
 # the Python that a release is for
 snapshot run 1 which --target rtx3070 --python 3.8 torch
-grep -qE '^  PyPI +2\.15\.0 – 2\.5\.0 +need another Python; 2\.15\.0 needs 3\.[0-9]+ ' "$out" || fail "not one row for releases of other Pythons"
 
 # JSON has no sentences except reasons.
 run 1 which --target gtx1080,rtx4090 --json torch xgboost
@@ -387,7 +381,6 @@ run 0 which --target h100 --platform linux "jax[cuda12]"
 grep -q "pip install 'jax\[cuda12\]==[0-9.]*'$" "$out" || fail "not jax"
 out_lacks "cudnn"
 snapshot run 0 which --target gtx1080 --platform linux "jax[cuda12]"
-grep -q "pip install 'jax\[cuda12\]==[0-9.]*' nvidia-cudnn-cu12==9.10.2.21$" "$out" || fail "not jax with its cuDNN"
 snapshot run 0 which --target gtx1080 --platform linux "jax[cuda12]==0.10.2"
 for names in "jax[cuda12-local]" jax-cuda12-plugin "tensorflow[and-cuda]==2.19.1"; do
 	snapshot run "0|1" which --target gtx1080 --platform linux "$names"
@@ -562,7 +555,6 @@ err_lacks "did you mean"
 
 # Releases that fail or run have one answer, however they load what they compile.
 snapshot run 1 which --target rtx3070 --driver 550 --platform linux torch
-[[ $(grep -c 'fails\?: no code for sm_86' "$out") == 1 ]] || fail "adjacent rows with the same answer"
 
 # CuPy makes its kernels while it runs, as machine code for the GPUs of its own libraries.
 snapshot run 2 which --target rtx5090 --platform linux cupy-cuda11x
