@@ -84,6 +84,19 @@ static void put_expected(uint64_t key, uint64_t row_bytes)
 	expected[count++] = (struct cache_row){key, row_bytes};
 }
 
+static void write_rows(size_t rows)
+{
+	for (count = 0; count < rows; count++)
+		expected[count] = (struct cache_row){count + 1, 7};
+	write_as_another();
+}
+
+static void lock_with_one_row(struct cache_live *live)
+{
+	write_rows(1);
+	OK(live_lock(why, live));
+}
+
 /* Makes one change under the lock, in the list and in the rows. */
 static void change(struct cache_live *live)
 {
@@ -126,9 +139,7 @@ static void change_beside_others(size_t rows)
 {
 	struct cache_live *live = open_live("beside");
 
-	for (count = 0; count < rows; count++)
-		expected[count] = (struct cache_row){count + 1, 7};
-	write_as_another();
+	write_rows(rows);
 	for (unsigned round = 0; round < ROUNDS; round += EACH_TRIAL) {
 		const bool other = !below(4);
 
@@ -178,9 +189,7 @@ TEST(nothing_is_parsed_twice)
 	struct cache_live *live = open_live("twice");
 	const struct cache_row *rows;
 
-	for (count = 0; count < 6000; count++)
-		expected[count] = (struct cache_row){count + 1, 7};
-	write_as_another();
+	write_rows(6000);
 	OK(live_lock(why, live));
 	assert_true(live->others);
 	OK(live_unlock(why, live));
@@ -203,10 +212,7 @@ TEST(an_abandoned_hold_leaves_nothing)
 {
 	struct cache_live *live = open_live("abandoned");
 
-	count = 0;
-	put_expected(1, 7);
-	write_as_another();
-	OK(live_lock(why, live));
+	lock_with_one_row(live);
 	OK(live_put_row(why, live, 2, 7));
 	live_drop_row(live, live_row(live, 1));
 	live_abandon(live);
@@ -223,10 +229,7 @@ TEST(what_is_read_again_is_unchanged)
 {
 	struct cache_live *live = open_live("again");
 
-	count = 0;
-	put_expected(1, 7);
-	write_as_another();
-	OK(live_lock(why, live));
+	lock_with_one_row(live);
 	OK(live_put_row(why, live, 2, 7));
 	put_expected(3, 8);
 	write_as_another();
@@ -273,10 +276,7 @@ TEST(a_sound_index_is_left_as_it_is)
 {
 	struct cache_live *live = open_live("as-it-is");
 
-	count = 0;
-	put_expected(1, 7);
-	write_as_another();
-	OK(live_lock(why, live));
+	lock_with_one_row(live);
 	put_expected(2, 8);
 	write_as_another();
 	OK(live_unlock(why, live));
@@ -321,9 +321,7 @@ TEST(an_entry_has_room_made_over_several_holds)
 	struct entries_entry entry;
 	struct cache_live_counts counts;
 
-	for (count = 0; count < ROWS; count++)
-		expected[count] = (struct cache_row){count + 1, 7};
-	write_as_another();
+	write_rows(ROWS);
 	entries_make(&entry, 1, 0);
 	addition.bytes = entry.bytes;
 	addition.size_bytes = entry.size;
@@ -347,9 +345,7 @@ TEST(a_repair_goes_to_its_end)
 	struct cache_live *live = open_live("repair");
 	struct cache_live_counts counts;
 
-	for (count = 0; count < ROWS; count++)
-		expected[count] = (struct cache_row){count + 1, 7};
-	write_as_another();
+	write_rows(ROWS);
 	OK(cache_repair(why, live));
 	count = 0;
 	assert_file();

@@ -69,65 +69,34 @@ TEST(the_compilers_that_make_code_for_a_gpu)
 	}
 }
 
-TEST(a_cuda_version_with_its_name)
-{
-	static const char *const cases[] = {"12.4",      "cuda12.4",  "cuda 12.4",
-										"CUDA12.4",  "CUDA 12.4", "Cuda-12.4",
-										"cuda_12.4", "cu124",     "cuda124"};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_driver driver;
-
-		OK(jw_driver_parse(why, cases[i], &driver));
-		assert_int_equal(driver.cuda, 12040);
-		assert_int_equal(driver.release[0], 0);
-	}
-}
-
-TEST(a_cuda_version_without_a_minor_one_or_with_an_update)
+/* A CUDA version, a driver, a branch: NVIDIA's own names, and what people write for them */
+TEST(names_of_drivers)
 {
 	static const struct {
-		const char *text;
-		uint32_t cuda;
-	} cases[] = {{"12", 12000}, {"11", 11000}, {"12.1.105", 12010}, {"cuda 12.4.1", 12040}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *names[9];
 		struct jw_driver driver;
+	} cases[] = {
+		{{"12.4", "cuda12.4", "cuda 12.4", "CUDA12.4", "CUDA 12.4", "Cuda-12.4", "cuda_12.4",
+		  "cu124", "cuda124"},
+		 {12040, {0}}},
+		{{"cuda 12.4.1"}, {12040, {0}}},
+		{{"12"}, {12000, {0}}},
+		{{"11"}, {11000, {0}}},
+		{{"12.1.105"}, {12010, {0}}},
+		{{"535.183.01", "v535.183.01", "driver 535.183.01", "nvidia-driver-535.183.01",
+		  "NVIDIA 535.183.01"},
+		 {12020, {535, 183, 1}}},
+		{{"550", "R550", "r550", "550.x", "550.xx", "550+", "R550.x"}, {12040, {550, 0, 0}}},
+	};
 
-		OK(jw_driver_parse(why, cases[i].text, &driver));
-		assert_int_equal(driver.cuda, cases[i].cuda);
-		assert_int_equal(driver.release[0], 0);
-	}
-}
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (size_t k = 0; k < 9 && cases[i].names[k]; k++) {
+			struct jw_driver driver;
 
-TEST(a_driver_with_its_name)
-{
-	static const char *const cases[] = {"535.183.01", "v535.183.01", "driver 535.183.01",
-										"nvidia-driver-535.183.01", "NVIDIA 535.183.01"};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_driver driver;
-
-		OK(jw_driver_parse(why, cases[i], &driver));
-		assert_int_equal(driver.cuda, 12020);
-		assert_int_equal(driver.release[0], 535);
-		assert_int_equal(driver.release[1], 183);
-	}
-}
-
-/* NVIDIA's own names of a branch, and what people write for it. */
-TEST(a_branch_with_its_name)
-{
-	static const char *const cases[] = {"550", "R550", "r550", "550.x", "550.xx", "550+", "R550.x"};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_driver driver;
-
-		OK(jw_driver_parse(why, cases[i], &driver));
-		assert_int_equal(driver.cuda, 12040);
-		assert_int_equal(driver.release[0], 550);
-		assert_int_equal(driver.release[1], 0);
-	}
+			OK(jw_driver_parse(why, cases[i].names[k], &driver));
+			assert_int_equal(driver.cuda, cases[i].driver.cuda);
+			assert_memory_equal(driver.release, cases[i].driver.release, sizeof driver.release);
+		}
 }
 
 TEST(an_invalid_driver_is_refused)

@@ -55,20 +55,37 @@ static char *make_program(uint16_t sm, bool input)
 	return path;
 }
 
-struct said {
-	size_t images;
-	struct jw_scan_verdicts verdicts;
-};
+static size_t images;
 
 static int note_verdicts(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
-	struct said *said = context;
+	struct jw_scan_verdicts *verdicts = context;
 
 	(void)err;
 	assert_int_equal(image->verdict_count, 1);
-	said->images++;
-	said->verdicts = image->verdicts[0];
+	images++;
+	*verdicts = image->verdicts[0];
 	return 0;
+}
+
+/* Returns the verdicts of the one image for sm_86. */
+static struct jw_scan_verdicts verdicts_of(uint16_t sm, bool input, struct jw_driver driver)
+{
+	const char *const path = keep(make_program(sm, input));
+	const struct jw_target gpu = {.sm = 86};
+	struct jw_scan_verdicts verdicts = {0};
+	const struct jw_scan_options options = {.paths = &path,
+											.path_count = 1,
+											.targets = &gpu,
+											.target_count = 1,
+											.driver = driver,
+											.context = &verdicts,
+											.image = note_verdicts};
+
+	images = 0;
+	OK(jw_scan(why, &options, NULL));
+	assert_int_equal(images, 1);
+	return verdicts;
 }
 
 TEST(only_what_does_not_run_is_linked)
@@ -84,25 +101,15 @@ TEST(only_what_does_not_run_is_linked)
 		 .needed = JW_SCAN_NEED_NO}, /* there is nothing to link, so the runtime skips it */
 		{.sm = 0, .link = 1, .needed = JW_SCAN_NEED_YES},
 	};
-	const struct jw_target gpu = {.sm = 86};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = keep(make_program(cases[i].sm, false));
-		const char *const paths[] = {path};
-		struct said said = {0};
-		const struct jw_scan_options options = {.paths = paths,
-												.path_count = 1,
-												.targets = &gpu,
-												.target_count = 1,
-												.context = &said,
-												.image = note_verdicts};
+		const struct jw_scan_verdicts verdicts =
+			verdicts_of(cases[i].sm, false, (struct jw_driver){0});
 
-		OK(jw_scan(why, &options, NULL));
-		assert_int_equal(said.images, 1);
-		assert_int_equal(said.verdicts.native, cases[i].native);
-		assert_int_equal(said.verdicts.compatible, cases[i].compatible);
-		assert_int_equal(said.verdicts.link, cases[i].link);
-		assert_int_equal(said.verdicts.link_needed, cases[i].needed);
+		assert_int_equal(verdicts.native, cases[i].native);
+		assert_int_equal(verdicts.compatible, cases[i].compatible);
+		assert_int_equal(verdicts.link, cases[i].link);
+		assert_int_equal(verdicts.link_needed, cases[i].needed);
 	}
 }
 
@@ -114,25 +121,14 @@ TEST(what_a_link_would_read_is_too_new_only_if_there_is_a_link)
 		size_t cannot;
 		uint32_t needs;
 	} cases[] = {{86, 0, 0}, {80, 0, 0}, {90, 1, 11080}};
-	const struct jw_target gpu = {.sm = 86};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *path = keep(make_program(cases[i].sm, true));
-		const char *const paths[] = {path};
-		struct said said = {0};
-		const struct jw_scan_options options = {.paths = paths,
-												.path_count = 1,
-												.targets = &gpu,
-												.target_count = 1,
-												.driver = {11040, {470, 0, 0}},
-												.context = &said,
-												.image = note_verdicts};
+		const struct jw_scan_verdicts verdicts =
+			verdicts_of(cases[i].sm, true, (struct jw_driver){11040, {470, 0, 0}});
 
-		OK(jw_scan(why, &options, NULL));
-		assert_int_equal(said.images, 1);
-		assert_int_equal(said.verdicts.cannot, cases[i].cannot);
-		assert_int_equal(said.verdicts.cannot_too_new, cases[i].cannot);
-		assert_int_equal(said.verdicts.needs.cuda, cases[i].needs);
+		assert_int_equal(verdicts.cannot, cases[i].cannot);
+		assert_int_equal(verdicts.cannot_too_new, cases[i].cannot);
+		assert_int_equal(verdicts.needs.cuda, cases[i].needs);
 	}
 }
 
