@@ -89,21 +89,7 @@ same 0.27.0 linux cp39 0.28.0
 requires -
 unseen 0.26.0 linux cp310
 """
-AFTER = f"""jitwarm-wheels 1 2026-11-28
-package flash-attn
-unseen 2.8.3 linux py3
-unseen 1.0.0 linux py3
-package torch
-{WHEEL}
-library library 13000 torch/lib/libtorch_cuda.so
-piece 9 registered sm_75 sm_80#13000z
-piece 1 registered sm_90a#13000z
-same 2.13.0 linux cp310,cp311 2.15.0
-unseen 2.10.0 linux cp310
-unseen 2.9.0 linux cp310
-unseen 2.6.0 linux cp39
-unseen 2.6.0 windows cp38
-build 2.13.0+cu126 linux cp310,cp311 12060 sm_50 sm_90
+AFTER = BEFORE.replace("build 2.13.0+cu999 linux cp310 99 sm_10\n", """build 2.13.0+cu126 linux cp310,cp311 12060 sm_50 sm_90
 build 2.13.0+cu126 windows cp310,cp311 12060 sm_50 sm_61
 build 2.13.0+cu126 linux-aarch64 cp310,cp311 12060 sm_80
 build 2.10.0+cu130 linux cp310 13000 sm_80 sm_86 sm_120
@@ -119,18 +105,7 @@ build 2.6.0+cu126 linux cp39 12060 sm_50 sm_86 sm_90
 build 2.6.0+cu118 linux cp39 11080 sm_37 sm_50 sm_86 sm_90
 build 2.6.0+cu126 windows cp38 12060 sm_50 sm_61 sm_90
 build 2.6.0+cu118 windows cp38 11080 sm_37 sm_50
-build 2.5.1+cu118 linux cp39 11080 sm_50
-package torchaudio
-package torchvision
-wheel 0.28.0 linux cp310 torchvision-0.28.0-cp310-cp310-linux_x86_64.whl {HASH}
-requires numpy
-requires torch==2.13.0
-same 0.27.1 linux cp39 0.28.0
-requires torch (==2.9.0)
-same 0.27.0 linux cp39 0.28.0
-requires -
-unseen 0.26.0 linux cp310
-build 0.28.0+cu126 linux cp310 12060 sm_50 sm_90
+""") + """build 0.28.0+cu126 linux cp310 12060 sm_50 sm_90
 requires torch==2.13.0+cu126
 build 0.27.1+cu130 linux cp39 13000 sm_75 sm_86 sm_120
 requires torch==2.9.0+cu130
