@@ -2,7 +2,6 @@
  * ones damaged here. */
 #include "caches.h"
 
-
 #include <jitwarm/cache.h>
 
 #include "base/cursor.h"

@@ -2,7 +2,6 @@
  * none. */
 #include "check.h"
 
-
 #include "code/container.h"
 
 /* Each string ends with a NUL; the last one may lack it. */

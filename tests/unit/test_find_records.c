@@ -2,7 +2,6 @@
  * to: another account may have made any number of packages from a few files. */
 #include "environments_posix.h"
 
-
 #define SITE "venv/lib/python3.11/site-packages/"
 
 static struct jw_error why_not;

@@ -2,7 +2,6 @@
  * /sys of the test. */
 #include "check.h"
 
-
 #include "root.h"
 
 #include "os/platform.h"

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "check.h"
 
-
 #include <jitwarm/system.h>
 
 #include "base/text.h"

@@ -3,7 +3,6 @@
  * of entries, and triples by a seed. */
 #include "check.h"
 
-
 #include "plan/verdict.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
