@@ -8,7 +8,6 @@
 #   varies CLASS PATTERN   from here on the snapshot leaves out what this Python pattern matches: text (lines of the outputs), tree (files),
 #                          names (how many files a folder has, and their names), json (keys of documents), run (outputs of runs with such arguments); fixed CLASS PATTERN ends it
 #   differs_for KIND [COMMAND…]   the runs of this command, or from here on, are not compared for this kind: ACCOUNT (one without root's rights), WINDOWS, SANITIZERS
-#   out_exact NAME         standard output is that of cases/CASE.NAME.stdout.exact (JITWARM_UPDATE=1 writes it)
 #   json EXPRESSION        a Python expression about the document `d` on standard output is true; posix(PATH) has slashes
 #   program_path           if set: the PATH that jitwarm sees
 #   has_command NAME       whether jitwarm has the command
@@ -187,12 +186,6 @@ err_one_line() {
 	local lines
 	mapfile -t lines <"$err"
 	[[ ${#lines[@]} == 1 ]] || fail "stderr is not one line"
-}
-
-out_exact() {
-	local file=$cases/$case.$1.stdout.exact
-	if [[ -n ${JITWARM_UPDATE-} ]]; then cp "$out" "$file"; fi
-	diff -u "$file" "$out" || fail "stdout differs from $file"
 }
 
 json() { is_so "$out" "$1" || fail "not so: $1 ($answer)"; }
