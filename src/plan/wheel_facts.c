@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/packages.h"
 #include "base/text.h"
 #include "code/devcode.h"
@@ -27,7 +27,7 @@ struct piece_words {
 	struct entry_words *entries;
 };
 
-static char *target_word(const struct jw_piece_entry *entry)
+static char *target_word(void *owner, const struct jw_piece_entry *entry)
 {
 	char name[JW_TARGET_TEXT] = "sm_0";
 	const bool ptx = devcode_kind_is_ptx(entry->kind);
@@ -37,8 +37,8 @@ static char *target_word(const struct jw_piece_entry *entry)
 	else if (entry->target.sm)
 		(void)jw_target_sm(name, entry->target);
 	return entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_CUBIN
-			   ? mem_string(name)
-			   : mem_printf("kind%u:%s", entry->kind, name);
+			   ? arena_string(owner, name)
+			   : arena_printf(owner, "kind%u:%s", entry->kind, name);
 }
 
 /* Returns the first CUDA version whose drivers load machine code: those of CUDA 11 load the code of
@@ -52,14 +52,15 @@ static uint32_t first_cuda(const struct jw_piece_entry *entry, uint32_t compiler
 	return entry->cuda == CUDA_12 ? 0 : entry->cuda;
 }
 
-static struct entry_words entry_words(const struct jw_piece_entry *entry, uint32_t compiler)
+static struct entry_words entry_words(void *owner, const struct jw_piece_entry *entry,
+									  uint32_t compiler)
 {
 	struct buf before = BUF_MAX(128);
-	char *target = target_word(entry), name[JW_TARGET_TEXT];
+	char name[JW_TARGET_TEXT];
 	const uint32_t first = entry->kind == DEVCODE_KIND_CUBIN ? first_cuda(entry, compiler) : 0;
 	struct entry_words words;
 
-	(void)buf_printf(NULL, &before, "%s", target);
+	(void)buf_printf(NULL, &before, "%s", target_word(owner, entry));
 	if (devcode_kind_is_ptx(entry->kind) && entry->text.sm &&
 		!jw_target_equal(entry->text, entry->target))
 		(void)buf_printf(NULL, &before, "=%s",
@@ -68,11 +69,10 @@ static struct entry_words entry_words(const struct jw_piece_entry *entry, uint32
 		(void)buf_printf(NULL, &before, "@%u.%u", entry->isa_major, entry->isa_minor);
 	if (first)
 		(void)buf_printf(NULL, &before, "#%u", first);
-	words = (struct entry_words){.before = mem_string(buf_text(&before)),
-								 .after = mem_printf("%s%s%s", entry->zstd ? "z" : "",
-													 entry->relocatable ? "r" : "",
-													 entry->damaged ? "d" : "")};
-	mem_free(target);
+	words = (struct entry_words){.before = arena_string(owner, buf_text(&before)),
+								 .after = arena_printf(owner, "%s%s%s", entry->zstd ? "z" : "",
+													   entry->relocatable ? "r" : "",
+													   entry->damaged ? "d" : "")};
 	buf_free(&before);
 	return words;
 }
@@ -89,14 +89,15 @@ static int order_pieces(const void *a, const void *b)
 	return order ? order : (left->count > right->count) - (left->count < right->count);
 }
 
-static struct piece_words piece_words(const struct jw_piece *piece, uint32_t compiler)
+static struct piece_words piece_words(void *owner, const struct jw_piece *piece, uint32_t compiler)
 {
 	static const char *const roles[] = {[DEVCODE_REGISTERED] = "registered",
 										[DEVCODE_RELOCATABLE] = "relocatable",
 										[DEVCODE_LOOSE] = "loose"};
 	struct piece_words words = {.containers = piece->containers,
 								.count = piece->entry_count,
-								.entries = mem_array(piece->entry_count, sizeof *words.entries)};
+								.entries =
+									arena_array(owner, piece->entry_count, sizeof *words.entries)};
 
 	(void)snprintf(words.role, sizeof words.role, "%s%s%s", roles[piece->role],
 				   piece->linked ? "-linked" : "",
@@ -106,7 +107,7 @@ static struct piece_words piece_words(const struct jw_piece *piece, uint32_t com
 	for (size_t i = 0; i < piece->entry_count; i++) {
 		const struct jw_piece_entry *entry = &piece->entries[i];
 
-		words.entries[i] = entry_words(entry, compiler);
+		words.entries[i] = entry_words(owner, entry, compiler);
 		words.entries[i].modules = entry->modules;
 		/* as “scan --json” rounds seconds */
 		words.entries[i].cost_ms = (uint64_t)(entry->cost_ms + 0.5);
@@ -143,15 +144,6 @@ static int print_piece(struct jw_error *err, struct buf *lines, const struct pie
 	return result || buf_printf(err, lines, "\n") ? -1 : 0;
 }
 
-static void forget_piece(struct piece_words *piece)
-{
-	for (size_t i = 0; i < piece->count; i++) {
-		mem_free(piece->entries[i].before);
-		mem_free(piece->entries[i].after);
-	}
-	mem_free(piece->entries);
-}
-
 /* Returns the newest compiler of its machine code. */
 static uint32_t compiler_of(const struct jw_scan_image *image)
 {
@@ -173,7 +165,7 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 	const uint32_t compiler = compiler_of(image);
 	const char *member = image->member ? image->member : "";
 	uint32_t runtime = image->runtime_cuda ? image->runtime_cuda : compiler;
-	struct piece_words *pieces = mem_array(image->piece_count, sizeof *pieces);
+	struct piece_words *pieces = arena_open((image->piece_count + 1) * sizeof *pieces);
 	struct wheel_facts_library added = {.lines = BUF_MAX(MAX_FACTS)};
 	const struct package_fact *library;
 	int result;
@@ -182,7 +174,7 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 	if (compiler / 1000 == runtime / 1000 && compiler > runtime)
 		runtime = compiler;
 	for (size_t i = 0; i < image->piece_count; i++)
-		pieces[i] = piece_words(&image->pieces[i], compiler);
+		pieces[i] = piece_words(pieces, &image->pieces[i], compiler);
 	if (image->piece_count)
 		qsort(pieces, image->piece_count, sizeof *pieces, order_pieces);
 	result = strpbrk(member, "\n\r")
@@ -199,9 +191,7 @@ int wheel_facts_add(struct jw_error *err, struct wheel_facts *facts,
 			add_piece(&pieces[i], &pieces[next]);
 		result = print_piece(err, &added.lines, &pieces[i]);
 	}
-	for (size_t i = 0; i < image->piece_count; i++)
-		forget_piece(&pieces[i]);
-	mem_free(pieces);
+	jw_result_free(pieces);
 	if (!result)
 		result = VEC_ROOM(err, facts->items, facts->capacity, facts->count, MAX_LIBRARIES);
 	if (result) {
