@@ -101,9 +101,9 @@ static void batch_add(struct inserting *inserting, size_t at, struct buf *file,
 								   (size_t)entry->key_bytes - CACHE_STAMP_SIZE};
 	parts[2] = (struct cache_part){entry->value, (size_t)entry->value_bytes};
 	inserting->files[i] = *file;
+	inserting->bytes += file->size;
 	*file = (struct buf){0};
 	inserting->modules[i] = at;
-	inserting->bytes += file->size;
 	inserting->additions[i] = (struct cache_addition){.parts = parts,
 													  .part_count = 3,
 													  .key = carry->options->keys[at],
