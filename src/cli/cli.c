@@ -587,6 +587,8 @@ static int run_command(struct jw_error *err, struct cli *cli)
 	case ASKS_VERSION: return show_version(cli);
 	case ASKS_COMMAND: break;
 	}
+	if (cli->command->columns)
+		output_set_columns(cli->command->columns);
 	return cli->command->run(err, cli);
 }
 

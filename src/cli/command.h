@@ -58,7 +58,8 @@ struct cli_command {
 	bool (*knows)(const char *word);
 	/* Without “--” the first operand begins a command line of another program. */
 	bool takes_command;
-	bool hidden; /* not listed by help */
+	bool hidden;      /* not listed by help */
+	unsigned columns; /* of its lines in files and pipes; 0: 80 */
 	/* The command's use of places that root checks (cli/places.h): */
 	bool reads; /* without --apply, --undo, --repair it writes only to its outputs and jitwarm's
 				   state, and continues without the latter */

@@ -59,25 +59,39 @@ static const char *style_end(bool color, enum style style)
 	return color && style != STYLE_PLAIN ? "\x1b[0m" : "";
 }
 
-unsigned output_columns(int fd)
-{
-	char *variable = os_is_terminal(fd) ? NULL : os_env("COLUMNS");
-	uint64_t columns = os_terminal_columns(fd);
+static unsigned piped_columns = 80;
 
-	if (variable)
-		(void)text_number(variable, UINT32_MAX, &columns);
-	mem_free(variable);
-	return columns < NARROWEST ? NARROWEST : columns > WIDEST ? WIDEST : (unsigned)columns;
+void output_set_columns(unsigned columns)
+{
+	piped_columns = columns;
 }
 
-/* Fits a harmless line to a terminal's width; in a file a line is not broken. */
+/* Returns the columns of a line, at least NARROWEST. */
+static uint64_t line_columns(int fd)
+{
+	const bool terminal = os_is_terminal(fd);
+	char *variable = terminal ? NULL : os_env("COLUMNS");
+	uint64_t columns = terminal ? os_terminal_columns(fd) : piped_columns;
+
+	if (variable)
+		(void)text_number(variable, MAX_LINE, &columns);
+	mem_free(variable);
+	return columns < NARROWEST ? NARROWEST : columns;
+}
+
+unsigned output_columns(int fd)
+{
+	const uint64_t columns = line_columns(fd);
+
+	return columns > WIDEST ? WIDEST : (unsigned)columns;
+}
+
+/* Folds a harmless line. */
 static void fit(struct buf *line, int fd, size_t command, size_t taken)
 {
 	struct buf folded = BUF_MAX(MAX_LINE);
 
-	if (!os_is_terminal(fd))
-		return;
-	terminal_fold(&folded, buf_text(line), command, taken, output_columns(fd));
+	terminal_fold(&folded, buf_text(line), command, taken, (size_t)line_columns(fd));
 	if (folded.overflowed) {
 		buf_free(&folded);
 		return;
@@ -326,18 +340,21 @@ void output_line_command(const struct output *output, enum style style, const ch
 
 void output_command(const struct output *output, const char *what, const char *command)
 {
-	struct buf clean = BUF_MAX(MAX_LINE);
+	static const char head[] = "jitwarm: ";
+	struct buf line = BUF_MAX(2 * MAX_LINE), clean = BUF_MAX(MAX_LINE);
 	char *whole;
 
 	if (output->quiet)
 		return;
 	output_flush();
 	terminal_append(&clean, command);
-	whole = mem_printf("jitwarm: %s    %s: %s%s\n", style_begin(output->error_color, STYLE_WARN),
-					   language_text(what), buf_text(&clean),
-					   style_end(output->error_color, STYLE_WARN));
+	buf_add(&line, "    %s: %s", language_text(what), buf_text(&clean));
+	fit(&line, 2, line.size - clean.size, terminal_width(head));
+	whole = mem_printf("%s%s%s%s\n", head, style_begin(output->error_color, STYLE_WARN),
+					   buf_text(&line), style_end(output->error_color, STYLE_WARN));
 	output_put(2, whole);
 	mem_free(whole);
+	buf_free(&line);
 	buf_free(&clean);
 }
 
@@ -470,7 +487,7 @@ static void print_folded(const struct table *table, const size_t *widths,
 		own[i] = cells[i].width;
 		before_last += i + 1 < table->columns ? widths[i] + GAP : 0;
 	}
-	if (!add_row(NULL, &line, table, before_last <= output_columns(1) / 2 ? widths : own, cells,
+	if (!add_row(NULL, &line, table, before_last <= line_columns(1) / 2 ? widths : own, cells,
 				 false, ""))
 		put_line(output, 1, STYLE_PLAIN, "", buf_text(&line));
 	buf_free(&line);
@@ -484,7 +501,8 @@ static bool print_narrow(const struct table *table, const size_t *widths,
 
 	for (size_t i = 0; i < table->columns; i++)
 		sum += widths[i] ? widths[i] + (i ? GAP : 0) : 0;
-	if (!os_is_terminal(1) || sum <= output_columns(1))
+	/* Programs read the rows of a table with titles. */
+	if (sum <= line_columns(1) || (table->titles[0] && !os_is_terminal(1)))
 		return false;
 	for (size_t i = 0; i < table->count; i += table->columns) {
 		if (!table->titles[0]) {

@@ -4,8 +4,8 @@
  * With --json standard output gets one document and nothing else; with --quiet it gets no text (a
  * document requested by --json is still printed). Colours are used only if the stream is a
  * terminal, TERM is not "dumb" and NO_COLOR is not set. This layer makes text harmless for
- * terminals (terminal.h), so callers pass file names unchanged. On a terminal lines are broken at
- * spaces to fit; elsewhere a line stays one, for programs that read lines. */
+ * terminals (terminal.h), so callers pass file names unchanged. Lines are broken at spaces to fit
+ * the terminal, and in a file or pipe to fit the command's columns, or those of $COLUMNS. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,8 +31,11 @@ enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_WARN, STY
 /* Examines the streams and the environment. */
 struct output output_open(bool json, bool quiet);
 
-/* Returns the columns for layout: the terminal's at `fd`, else $COLUMNS, else 80; from 40 to
- * 200. */
+/* Sets the columns of lines in files and pipes, without $COLUMNS; initially 80. */
+void output_set_columns(unsigned columns);
+
+/* Returns the columns for layout: the terminal's at `fd`, else $COLUMNS, else those of
+ * output_set_columns; from 40 to 200. */
 unsigned output_columns(int fd);
 
 /* Returns whether text is printed on standard output. */

@@ -225,8 +225,7 @@ void terminal_fold(struct buf *buf, const char *line, size_t command, size_t tak
 		const bool is_command = command && line + gap >= begin + command;
 		const size_t length = is_command ? strlen(line + gap) : word_length(line + gap),
 					 width = width_of(line + gap, length);
-		const bool helps = is_command ? words > 1 && indent + width <= columns
-									  : (words || taken) && column + gap > indent;
+		const bool helps = is_command ? words > 1 : (words || taken) && column + gap > indent;
 
 		if (helps && column + gap + width > columns) {
 			if (length) {

@@ -84,11 +84,13 @@ run() {
 	[[ -z ${program_path-} ]] || path=(env "PATH=$program_path")
 	! is_wine || { path=(env "WINEPATH=$(native "${program_path:-}")") raw_out=$work/raw.out raw_err=$work/raw.err; }
 	[[ -z ${stored-} ]] || tell before "$work"
-	local try
+	# A page of help is stored as it is without COLUMNS (run.sh).
+	local try columns=$COLUMNS
+	[[ $columns != 10000 || ! " $* " =~ ^\ help\ --all\ |\ --help\  ]] || columns=80
 	for try in 1 2 3; do
 		ended=0
 		# shellcheck disable=SC2086
-		timeout "${limit:-200}" "${path[@]}" $JITWARM "${given[@]}" >"$raw_out" 2>"$raw_err" <"${input:-/dev/null}" || ended=$?
+		COLUMNS=$columns timeout "${limit:-200}" "${path[@]}" $JITWARM "${given[@]}" >"$raw_out" 2>"$raw_err" <"${input:-/dev/null}" || ended=$?
 		# A loaded Wine sometimes fails to start a program: status 1 without any output, which --quiet may also give
 		if ! is_wine || [[ $ended != 1 || -s $raw_out || -s $raw_err || "|$wanted|$*|" == *"|1|"*-q* ]]; then break; fi
 		echo "try $try: Wine did not start jitwarm ${given[*]}" >&2

@@ -94,7 +94,7 @@ TEST(lines_are_folded_outside_quotes)
 		{"do this: “one two three”, or that", 12, "do this:\n  “one two three”,\n  or that"},
 		{"(“a b”/“c d”) e", 6, "(“a b”/“c d”)\n  e"},
 		{"Next  do this: jitwarm a b", 20, "Next  do this:\n      jitwarm a b"},
-		{"Next  do this: jitwarm a b", 16, "Next  do this: jitwarm a b"},
+		{"Next  do this: jitwarm a b", 16, "Next  do this:\n      jitwarm a b"},
 		{"Next  jitwarm a b c d e f g", 20, "Next  jitwarm a b c d e f g"},
 		{"“never closed here", 10, "“never\n  closed\n  here"},
 		{"from 7 to 27 s, 10.1 MiB, 5 more", 12, "from 7 to\n  27 s,\n  10.1 MiB,\n  5 more"},
@@ -114,30 +114,40 @@ TEST(lines_are_folded_outside_quotes)
 	}
 }
 
-/* Returns the columns within which a command's lines have to fit; 0 for other commands. */
+/* Returns the columns of a command's lines in a pipe. */
 static size_t columns_of(const char *typed)
 {
-	static const struct {
-		const char *command;
-		size_t columns;
-	} commands[] = {{"status", 80}, {"check", 80}, {"doctor", 80}, {"which", 100}};
+	return text_starts(typed, "which") || text_starts(typed, "lint") || text_starts(typed, "scan")
+			   ? 100
+			   : 80;
+}
 
-	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-		if (text_starts(typed, commands[i].command))
-			return commands[i].columns;
-	return *typed ? 0 : 80; /* “jitwarm” alone is status */
+/* Returns the command at the end of a line; NULL without one. */
+static const char *command_in(const char *line)
+{
+	static const char *const programs[] = {": jitwarm ", ": pip ",    ": sudo ",
+										   ": docker ",  ": python ", ": uv "};
+	const char *found = NULL;
+
+	for (size_t i = 0; !found && i < sizeof programs / sizeof *programs; i++)
+		found = strstr(line, programs[i]);
+	return found ? found + 2 : NULL;
 }
 
 /* Returns whether a row is wider than the columns although it has a blank at which it could be
- * broken: outside quotes, not beside another one (a label). A command at its end may be wider. */
-static bool is_too_wide(const char *row, size_t columns)
+ * broken: outside quotes, behind its label. `command` is a row of its own, except
+ * behind a label of one word. */
+static bool is_too_wide(const char *row, size_t columns, const char *command)
 {
-	const char *quoted;
+	const char *quoted, *label;
 
-	if (terminal_width(row) <= columns || strstr(row, ": jitwarm "))
-		return false;
 	row += strspn(row, " ");
-	for (const char *at = row; *at; at++) {
+	if (terminal_width(row) <= columns)
+		return false;
+	if (command && text_ends(row, command))
+		return strcspn(row, " ") + 1 < strlen(row) - strlen(command);
+	label = strstr(row, "  ");
+	for (const char *at = label ? label + strspn(label, " ") : row; *at; at++) {
 		if (text_starts(at, "“") && (quoted = strstr(at, "”")))
 			at = quoted;
 		else if (*at == ' ' && at[1] != ' ' && at[-1] != ' ')
@@ -174,7 +184,7 @@ TEST(what_commands_have_printed_fits_a_terminal)
 		(void)buf_text(&content);
 		rest = (char *)content.data;
 		for (char *line; text_ends(path, ".text") && (line = next_line(&rest));) {
-			const char *command = strstr(line, ": jitwarm ");
+			const char *command = command_in(line);
 			struct buf shown = BUF_MAX(1 << 16);
 			char *row, *rows;
 
@@ -182,13 +192,14 @@ TEST(what_commands_have_printed_fits_a_terminal)
 				columns = text_starts(line, asks) && !strstr(line, " --json")
 							  ? columns_of(line + strlen(asks) + (line[strlen(asks)] == ' '))
 							  : 0;
-			if (!columns || strchr("$!", *line))
+			if (!columns || *line == '$')
 				continue;
-			terminal_fold(&shown, line, command ? (size_t)(command + 2 - line) : 0, 0, columns);
+			line += text_starts(line, "! ") ? strlen("! ") : 0;
+			terminal_fold(&shown, line, command ? (size_t)(command - line) : 0, 0, columns);
 			rows = keep(mem_string(buf_text(&shown)));
 			folded += strchr(rows, '\n') != NULL;
 			for (char *at = rows; (row = next_line(&at));)
-				if (is_too_wide(row, columns))
+				if (is_too_wide(row, columns, command))
 					fail_msg("%s: wider than %zu: %s", names.items[i], columns, row);
 			buf_free(&shown);
 		}

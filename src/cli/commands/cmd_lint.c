@@ -16,6 +16,7 @@
 #include "cli/gpu_targets.h"
 #include "cli/index_wheel.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "cli/verdict_table.h"
 #include "os/file.h"
 
@@ -489,7 +490,7 @@ static void annotate(const struct output *out, enum jw_lint_level level, const c
 					 const char *title, const char *text)
 {
 	static const char *const levels[] = {"notice", "warning", "error"};
-	struct buf line = BUF_MAX(MAX_LINT_LINE);
+	struct buf line = BUF_MAX(MAX_LINT_LINE), harmless = BUF_MAX(2 * MAX_LINT_LINE);
 
 	buf_add(&line, "::%s ", levels[level]);
 	if (file) {
@@ -501,7 +502,10 @@ static void annotate(const struct output *out, enum jw_lint_level level, const c
 	add_escaped(&line, title, true);
 	buf_add(&line, "::");
 	add_escaped(&line, text, false);
-	output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+	terminal_append(&harmless, buf_text(&line));
+	buf_add(&harmless, "\n");
+	output_text(out, buf_text(&harmless)); /* a command of GitHub is one line */
+	buf_free(&harmless);
 	buf_free(&line);
 }
 
@@ -923,5 +927,6 @@ const struct cli_command command_lint = {
 	.examples = "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n",
 	.options = options,
 	.reads = true,
+	.columns = 100,
 	.run = lint_run,
 };

@@ -1090,5 +1090,6 @@ const struct cli_command command_scan = {
 	.examples = "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n",
 	.options = options,
 	.reads = true,
+	.columns = 100,
 	.run = scan_run,
 };

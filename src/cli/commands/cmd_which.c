@@ -2094,5 +2094,6 @@ const struct cli_command command_which = {
 	.options = which_options,
 	.reads = true,
 	.knows = knows_package,
+	.columns = 100,
 	.run = which_run,
 };

@@ -1,7 +1,7 @@
 # Prints the kinds of documents that no other case prints, so that they are validated like all others (tests/documents).
 differs_for WINDOWS differs_for SANITIZERS snapshot run 0 --version --json
 snapshot run 64 help nosuch --json
-snapshot run 0 help prime --json
+COLUMNS=80 snapshot run 0 help prime --json
 snapshot run 0 completion bash --json
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/kernel.ptx"
 run 0 scan --json --target sm_86 --driver 12.4 "$work/kernel.ptx"

@@ -56,4 +56,4 @@ out_has "jitwarm prime --help --all"
 out_lacks "--nvrtc-name"
 snapshot run 64 prime --=x
 snapshot run 0 -h
-snapshot run 0 help help
+COLUMNS=80 snapshot run 0 help help
