@@ -86,7 +86,7 @@ run() {
 	[[ -z ${stored-} ]] || tell before "$work"
 	# A page of help is stored as it is without COLUMNS (run.sh).
 	local try columns=$COLUMNS
-	[[ $columns != 10000 || ! " $* " =~ ^\ help\ --all\ |\ --help\  ]] || columns=80
+	[[ $columns != 10000 || ! " $* " =~ ^\ help\ --all\ |\ (--help|-h)\  ]] || columns=80
 	for try in 1 2 3; do
 		ended=0
 		# shellcheck disable=SC2086

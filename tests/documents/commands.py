@@ -313,7 +313,7 @@ class Machine:
         (folder / "bin/jitwarm").symlink_to(BUILD / "src/jitwarm")
         with_driver = {"LD_LIBRARY_PATH": f"{BUILD}/tests/simdriver/lib", "SIMDRIVER_GPUS": gpu[0], "SIMDRIVER_STATE": f"{folder}/marks",
                        "JITWARM_PCI_DEVICES": f"10de:{gpu[1]}@0000:01:00.0", "CUDA_HOME": "/nonexistent"}
-        self.environment = {"HOME": str(self.home), "PATH": f"{folder}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "LANGUAGE": language, "SHELL": "/bin/bash",
+        self.environment = {"HOME": str(self.home), "PATH": f"{folder}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "COLUMNS": "10000", "LANGUAGE": language, "SHELL": "/bin/bash",
                             "CUDA_MODULE_LOADING": "EAGER",  # as the old packages that the pages show load; the stand-in's runtime is newer
                             "VIRTUAL_ENV": str(folder / "venv"), "XDG_RUNTIME_DIR": str(folder), **with_driver}
         self.places = {place: str(folder / place.strip("/")) for place in ("/nfs/jitwarm", "/opt/product", "/var/cache/jitwarm")}

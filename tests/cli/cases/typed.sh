@@ -2,7 +2,7 @@
 with_simdriver sm_86
 differs_for WINDOWS snapshot run 0 version
 out_has "jitwarm "
-snapshot run 0 "/?"
+COLUMNS=80 snapshot run 0 "/?"
 # jitwarm never guesses a command that removes something.
 snapshot run 64 install frame
 snapshot run 64 uninstal
