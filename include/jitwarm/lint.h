@@ -49,7 +49,8 @@ struct jw_lint_gpu {
 	struct jw_seconds start; /* the predicted time of the first start, with linking */
 	/* The machine code that avoids this: for this GPU, or for an older requested GPU that also
 	 * lacks code and whose code this GPU runs; with a suffix if the PTX is only for this GPU
-	 * (sm_90a). It is one of `codes`; sm is 0 if none is missing. */
+	 * (sm_90a). It is one of `codes`; sm is 0 if none is missing, or if it would save less than
+	 * JW_WHICH_NEGLIGIBLE_S within the bound. */
 	struct jw_target code;
 };
 

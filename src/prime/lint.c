@@ -204,9 +204,14 @@ static struct jw_lint_gpu *linted_gpu(const struct jw_lint_result *result, struc
 	return NULL;
 }
 
+/* Returns whether a file fails without code for the GPU, or a user notices that it is missing. */
 static bool wants_code(const struct lint *lint, size_t at)
 {
-	return lint->result->gpus[at].total.modules || lint->lacks_code >> at & 1;
+	const struct jw_lint_gpu *gpu = &lint->result->gpus[at];
+
+	return lint->lacks_code >> at & 1 ||
+		   (gpu->total.modules &&
+			(gpu->level == JW_LINT_ERROR || gpu->start.likely > JW_WHICH_NEGLIGIBLE_S));
 }
 
 /* Advises code for the oldest requested GPU that lacks code and whose code this one also runs, so

@@ -374,53 +374,151 @@ static int print_linted_gpus(struct jw_error *err, const struct output *out,
 	return verdict_table_print(err, out, columns, count, rows, row_count);
 }
 
-static void print_codes(const struct output *out, const struct jw_lint_result *result)
+static void print_plain_ptx(const struct output *out, const struct jw_lint_result *result)
 {
-	char gencode[LINT_GENCODE], size[TEXT_SHORT];
-
 	for (size_t i = 0; i < result->code_count; i++) {
 		const struct jw_lint_code *code = &result->codes[i];
-		struct buf names = BUF_MAX(MAX_LINT_LINE);
-		char adds[TEXT_SHORT + 40] = "", needs[40] = "", saves[2 * TEXT_SHORT + 40] = "";
+		const struct jw_target plain = {code->target.sm, 0};
+		char own[JW_TARGET_TEXT], all[JW_TARGET_TEXT];
 
-		if (code->ptx) {
-			const struct jw_target plain = {code->target.sm, 0};
-			char own[JW_TARGET_TEXT], all[JW_TARGET_TEXT];
-
+		if (code->ptx)
 			output_line(out, STYLE_PLAIN,
 						"Building %s in place of %s costs nothing: newer GPUs then compile the "
 						"code at the first start instead of failing",
 						jw_target_compute(all, plain), jw_target_compute(own, code->target));
+	}
+}
+
+/* The machine code that a file needs on the GPUs where it fails, or is slow to start. */
+struct lint_build {
+	struct buf options, gpus;
+	uint64_t codes; /* a bit for each of the result's codes */
+	struct jw_seconds saves;
+	uint64_t bytes;
+	uint32_t cuda, last_cuda;
+};
+
+/* Returns whether a GPU's missing code matters for a file that has to compile for so long. */
+static bool misses_code(const struct jw_lint_gpu *gpu, bool fails, double seconds,
+						const struct lint_bound *bound)
+{
+	return gpu->code.sm && (fails || seconds > JW_WHICH_NEGLIGIBLE_S ||
+							(seconds > 0 && bound->set && gpu->start.likely > bound->most_start_s));
+}
+
+static void build_add(struct lint_build *build, const struct jw_lint_result *result,
+					  struct jw_target target)
+{
+	char gencode[LINT_GENCODE];
+	size_t i = 0;
+
+	while (result->codes[i].ptx || !jw_target_equal(result->codes[i].target, target))
+		i++;
+	if (build->codes >> i & 1)
+		return;
+	build->codes |= UINT64_C(1) << i;
+	buf_add(&build->options, "%s%s", build->options.size ? " " : "", lint_gencode(gencode, target));
+	build->bytes += result->codes[i].bytes;
+	if (result->codes[i].cuda > build->cuda)
+		build->cuda = result->codes[i].cuda;
+	if (result->codes[i].last_cuda &&
+		(!build->last_cuda || result->codes[i].last_cuda < build->last_cuda))
+		build->last_cuda = result->codes[i].last_cuda;
+}
+
+/* Collects what one file needs. */
+static struct lint_build build_of(const struct output *out, const struct jw_lint_result *result,
+								  const struct lint_bound *bound, const char *path)
+{
+	struct lint_build build = {.options = BUF_MAX(MAX_LINT_LINE), .gpus = BUF_MAX(MAX_LINT_LINE)};
+
+	for (size_t g = 0; g < result->gpu_count; g++) {
+		const struct jw_lint_gpu *gpu = &result->gpus[g];
+		struct jw_seconds start = {0};
+		char name[GPUS_NAME];
+		bool fails = false;
+
+		for (size_t i = 0; i < result->finding_count; i++) {
+			const struct jw_lint_finding *finding = &result->findings[i];
+
+			if (!jw_target_equal(finding->target, gpu->total.target) ||
+				strcmp(finding->path, path) != 0)
+				continue;
+			fails = fails || finding->kind == JW_LINT_FAILS;
+			start.low += finding->work.start.low;
+			start.likely += finding->work.start.likely;
+			start.high += finding->work.start.high;
+		}
+		if (!misses_code(gpu, fails, start.likely, bound))
 			continue;
-		}
+		build_add(&build, result, gpu->code);
+		buf_add(&build.gpus, "%s%s", build.gpus.size ? ", " : "",
+				gpu_targets_name(name, out, gpu->total.target));
+		if (start.likely > build.saves.likely)
+			build.saves = start;
+	}
+	return build;
+}
 
-		for (size_t k = 0; k < result->gpu_count; k++) {
-			char name[GPUS_NAME];
+static void build_print(const struct output *out, const char *path, struct lint_build *build)
+{
+	const uint32_t from = build->cuda, to = build->last_cuda;
+	char size[TEXT_SHORT], adds[TEXT_SHORT + 40] = "", saves[2 * TEXT_SHORT + 40] = "",
+											 needs[40] = "", text[4096];
 
-			if (jw_target_equal(result->gpus[k].code, code->target))
-				buf_add(&names, "%s%s", names.size ? ", " : "",
-						gpu_targets_name(name, out, result->gpus[k].total.target));
-		}
-		if (code->bytes)
-			(void)text_format(adds, sizeof adds,
-							  code->measured ? "; adds about %s" : "; adds about %s, uncompressed",
-							  text_bytes(size, code->bytes));
-		if (code->saves.high > 0)
-			(void)text_format(saves, sizeof saves, ", and saves %s of a first start",
-							  text_span(size, code->saves.low, code->saves.high));
-		if (code->cuda && code->last_cuda)
-			(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u to %u.%u", code->cuda / 1000,
-							  code->cuda % 1000 / 10, code->last_cuda / 1000,
-							  code->last_cuda % 1000 / 10);
-		else if (code->last_cuda)
-			(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u or older",
-							  code->last_cuda / 1000, code->last_cuda % 1000 / 10);
-		else if (code->cuda)
-			(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u or newer", code->cuda / 1000,
-							  code->cuda % 1000 / 10);
-		output_line(out, STYLE_PLAIN, "%s avoids this on %s%s%s%s",
-					lint_gencode(gencode, code->target), buf_text(&names), adds, saves, needs);
-		buf_free(&names);
+	if (!path && build->bytes)
+		(void)text_format(adds, sizeof adds, "; adds about %s", text_bytes(size, build->bytes));
+	if (build->saves.high > 0)
+		(void)text_format(saves, sizeof saves,
+						  *adds ? ", and saves %s of a first start" : "; saves %s of a first start",
+						  text_span(size, build->saves.low, build->saves.high));
+	if (from && to)
+		(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u to %u.%u", from / 1000,
+						  from % 1000 / 10, to / 1000, to % 1000 / 10);
+	else if (to)
+		(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u or older", to / 1000,
+						  to % 1000 / 10);
+	else if (from)
+		(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u or newer", from / 1000,
+						  from % 1000 / 10);
+	if (path)
+		(void)text_format(text, sizeof text, "%s: code for %s avoids this%s%s%s: ", path,
+						  buf_text(&build->gpus), adds, saves, needs);
+	else
+		(void)text_format(text, sizeof text,
+						  "Code for %s avoids this%s%s%s: ", buf_text(&build->gpus), adds, saves,
+						  needs);
+	output_line_command(out, STYLE_PLAIN, text, buf_text(&build->options));
+}
+
+/* Returns whether a finding is the first one of its file; a fate follows all findings of images. */
+static bool is_first_of_file(const struct jw_lint_result *result, size_t at)
+{
+	for (size_t i = at; i-- > 0;)
+		if (!strcmp(result->findings[i].path, result->findings[at].path))
+			return false;
+	return true;
+}
+
+/* Prints the options of nvcc that each file needs, in one line. */
+static void print_builds(const struct output *out, const struct jw_lint_result *result,
+						 const struct lint_bound *bound)
+{
+	size_t files = 0;
+
+	for (size_t i = 0; result->code_count && i < result->finding_count; i++)
+		files += is_first_of_file(result, i);
+	for (size_t i = 0; files && i < result->finding_count; i++) {
+		const char *path = result->findings[i].path;
+		struct lint_build build;
+
+		if (!is_first_of_file(result, i))
+			continue;
+		build = build_of(out, result, bound, path);
+		if (build.codes)
+			build_print(out, files > 1 ? path : NULL, &build);
+		buf_free(&build.options);
+		buf_free(&build.gpus);
 	}
 }
 
@@ -598,6 +696,8 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 				part.total.fate.failing = file->failing;
 				part.lacking = file->lacking;
 				part.start = file->work.start;
+				if (!misses_code(gpu, file->failing, part.start.likely, bound))
+					part.code.sm = 0;
 				/* A failure in another file is no error of this one. */
 				if (gpu->total.fate.failing && !file->failing && level == JW_LINT_ERROR &&
 					!(bound->set && gpu->start.likely > bound->most_start_s))
@@ -653,7 +753,8 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 	print_claims(&cli->out, result, list);
 	if (output_wants_text(&cli->out) && print_linted_gpus(err, &cli->out, result, gpus, bound))
 		return -1;
-	print_codes(&cli->out, result);
+	print_plain_ptx(&cli->out, result);
+	print_builds(&cli->out, result, bound);
 	print_befores(&cli->out, result);
 	for (size_t i = 0; i < result->finding_count; i++)
 		if (result->findings[i].kind == JW_LINT_FAILS)
