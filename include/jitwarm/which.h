@@ -126,13 +126,13 @@ int jw_which(struct jw_error *err, const struct jw_which_options *options,
 struct jw_together {
 	char **versions; /* of each package, the newest that fit; NULLs unless `found` */
 	size_t count;
-	char *beside;  /* as that of a release, for all of them */
-	char *options; /* as that of a release: all come from one index */
-	char **built;  /* of each package that is built from source after the others are installed: the
-					  options for that; else NULL */
+	char *beside;       /* as that of a release, for all of them */
+	char *options;      /* as that of a release: all come from one index */
+	const char **built; /* of each package that a second command installs, from source or from
+						   another index than the others: the options for that; else NULL */
 	bool found;
-	char **separate; /* packages that require NVIDIA's libraries: if there are several, they may not
-						fit, and `found` is false */
+	char **separate; /* packages that require NVIDIA's libraries, if there are several: pip may find
+						no libraries for all */
 	size_t separate_count;
 	bool none;    /* no examined releases of all run and fit */
 	bool exclude; /* the packages with these indices run, but no releases of both fit */

@@ -35,6 +35,7 @@ struct choice {
 	struct member members[MAX_MEMBERS];
 	size_t count, tries;
 	const char *label;   /* all are builds with this label, from one index; NULL: none is */
+	bool mixed;          /* packages without labels may come from the list's index */
 	bool plain;          /* the named packages are to run without a remark */
 	bool unsure;         /* a release was passed over, since its requirements are unknown */
 	struct member lacks; /* the first one of which no release runs */
@@ -235,14 +236,25 @@ static bool has_gpu_builds(const struct wheel_list *list, const char *platform)
 	return false;
 }
 
+static bool has_labels(const struct wheel_list *list, const char *platform)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->wheels[i].platform, platform) && wheel_label(&list->wheels[i]))
+			return true;
+	return false;
+}
+
 /* Returns whether a release can be chosen by its platform, label and version. */
 static bool is_candidate(const struct choice *choice, const struct member *member,
 						 const struct wheel *wheel)
 {
+	const char *platform = choice->question->options.platform;
 	bool valid;
 
-	return !strcmp(wheel->platform, choice->question->options.platform) &&
-		   text_same(wheel_label(wheel), choice->label) &&
+	return !strcmp(wheel->platform, platform) &&
+		   (text_same(wheel_label(wheel), choice->label) ||
+			(choice->mixed && !wheel_label(wheel) &&
+			 !has_labels(&member->shelf->list, platform))) &&
 		   (!member->pinned || version_is_same(wheel->version, member->pinned)) &&
 		   pep440_fits(wheel->version, member->versions, &valid);
 }
@@ -582,13 +594,24 @@ static bool is_newer_build(const struct wheel *build, const struct wheel *than)
 		   !version_is_build_of(build->version, version);
 }
 
+/* Returns the first package that has builds with labels for the platform; 0 if none has. */
+static size_t first_labelled(struct shelf *const *shelves, size_t count, const char *platform)
+{
+	for (size_t i = 0; i < count; i++)
+		if (has_labels(&shelves[i]->list, platform))
+			return i;
+	return 0;
+}
+
 /* Chooses a release for each of some named packages, so that one command installs them: from the
- * list's index, or else the builds of one label from another index, if these are newer. */
+ * list's index, or else the builds of one label from another index, if these are newer. If only
+ * another index has builds of a package that run, those without labels come from the list's. */
 static enum found choose_index(struct jw_error *err, struct choice *choice,
 							   const struct jw_which_options *options, struct shelf *const *shelves,
 							   size_t count)
 {
-	const struct wheel_list *list = &shelves[0]->list;
+	size_t lead = choice->mixed ? first_labelled(shelves, count, options->platform) : 0;
+	const struct wheel_list *list = &shelves[lead]->list;
 	const struct wheel *newest = NULL;
 	const char *best = NULL;
 	enum found found, first;
@@ -596,7 +619,7 @@ static enum found choose_index(struct jw_error *err, struct choice *choice,
 	choice->label = NULL;
 	first = choose_together(err, choice, options, shelves, count);
 	if (first == FOUND && !is_for_cpu(choice, count))
-		newest = choice->members[0].chosen;
+		newest = choice->members[lead].chosen;
 	for (size_t i = 0; first != BROKEN && i < list->count; i++) {
 		const char *label = wheel_label(&list->wheels[i]);
 
@@ -608,13 +631,23 @@ static enum found choose_index(struct jw_error *err, struct choice *choice,
 		found = choose_together(err, choice, options, shelves, count);
 		if (found == BROKEN)
 			return BROKEN;
-		if (found == FOUND && (!newest || is_newer_build(choice->members[0].chosen, newest))) {
-			newest = choice->members[0].chosen;
+		if (found == FOUND && (!newest || is_newer_build(choice->members[lead].chosen, newest))) {
+			newest = choice->members[lead].chosen;
 			best = label;
 		}
 	}
 	choice->label = best;
-	return newest || first == FOUND ? choose_together(err, choice, options, shelves, count) : first;
+	if (newest || first == FOUND)
+		return choose_together(err, choice, options, shelves, count);
+	lead = first_labelled(shelves, count, options->platform);
+	choice->label = NULL;
+	if (first != NONE || choice->mixed ||
+		choose_together(err, choice, &options[lead], &shelves[lead], 1) != NONE)
+		return first;
+	choice->mixed = true;
+	found = choose_index(err, choice, options, shelves, count);
+	choice->mixed = found == FOUND;
+	return found;
 }
 
 /* Returns whether a release requires a library of NVIDIA's. */
@@ -653,8 +686,6 @@ static int find_separate(struct jw_error *err, struct choice *choice,
 	}
 	if (together->separate_count < 2)
 		together->separate_count = 0;
-	else
-		together->found = false;
 	return 0;
 }
 
@@ -666,9 +697,10 @@ static void take_choice(const struct choice *choice, struct jw_together *togethe
 		char *options = question_pip_options(together, member->shelf->name, member->chosen);
 
 		together->versions[i] = arena_string(together, member->chosen->version);
-		/* A build that is not on another index is made by pip, with these options. */
-		if (options && !wheel_label(member->chosen))
-			together->built[i] = options;
+		/* A build that is not on another index is made by pip, with these options; or it is beside
+		 * builds from another index. */
+		if (!wheel_label(member->chosen) && (options || choice->label))
+			together->built[i] = options ? options : "";
 		else if (!together->options)
 			together->options = options;
 		else if (options && strcmp(options, together->options) != 0)

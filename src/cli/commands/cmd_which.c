@@ -169,7 +169,7 @@ struct which_together {
 	char *options;
 	char **built; /* built by a second command */
 	size_t built_count;
-	char *built_options;
+	const char *built_options;
 	char *excluding[2];
 	char **separate;
 	size_t separate_count;
@@ -187,10 +187,10 @@ static const struct json_field together_fields[] = {
 		 "what pip needs to find them, if they are not on PyPI: `--index-url ADDRESS`",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("built", struct which_together, built, built_count,
-				  "what pip builds from source, by a command of its own after `requirements` are "
-				  "installed",
+				  "what a second command installs after `requirements`, because pip builds it from "
+				  "source, or finds it in another index",
 				  .presence = JSON_IF_SET),
-	JSON(struct which_together, built_options, "what pip needs to build them",
+	JSON(struct which_together, built_options, "what pip needs for `built`",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_AS("package", struct which_together, excluding[0], "a package that excludes another one",
 			.presence = JSON_UNLESS_NULL),
@@ -198,8 +198,8 @@ static const struct json_field together_fields[] = {
 			"the package that `package` excludes: each one runs, but no releases of both do",
 			.presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("separate", struct which_together, separate, separate_count,
-				  "packages that require NVIDIA's libraries in versions of their own, so that an "
-				  "environment may not hold them together; then `requirements` is missing",
+				  "packages that require NVIDIA's libraries, if there are several: pip may find no "
+				  "versions that fit all packages",
 				  .presence = JSON_IF_SET),
 	{0},
 };
@@ -1671,8 +1671,8 @@ static void print_apart(const struct output *out, const struct which_together *t
 	if (names.size)
 		output_line(
 			out, STYLE_WARN,
-			"%s require NVIDIA's libraries in versions of their own, which may exclude each "
-			"other: install them in separate environments.",
+			"%s require NVIDIA's libraries in versions that jitwarm's list lacks in part: if pip "
+			"refuses the command, use an environment for each.",
 			buf_text(&names));
 	buf_free(&names);
 }

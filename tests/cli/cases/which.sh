@@ -490,8 +490,6 @@ run 1 which --target rtx5090 --platform windows torch torchvision
 grep -q "For all of them: pip install torch==[0-9.]*+cu[0-9]* torchvision==[0-9.]*+cu[0-9]* --index-url" "$out" || fail "builds for the CPU"
 run 1 which --target rtx5090 --platform windows torch==2.5 torchvision
 out_lacks "For all of them"
-run 1 which --target rtx5070 --platform windows torch xformers
-out_lacks "For all of them"
 # A release that was not examined may require what its neighbour requires, in another version.
 run 0 which --target rtx5090 --platform linux torch vllm
 out_has "For all of them: pip install torch==2.14.0 vllm==0.33.0"
@@ -514,12 +512,18 @@ run 1 which --target rtx5090 --platform windows torchaudio torchvision==0.22
 out_has "For all of them: pip install torchaudio==2.7.0+cu128 torchvision==0.22.0+cu128 --index-url https://download.pytorch.org/whl/cu128"
 run 1 which --target gtx1080 --platform linux torchvision xformers
 out_has "For all of them: pip install torchvision==0.21.0 xformers==0.0.29.post3" # both pin torch 2.6.0
-# The list has only some requirements on NVIDIA's libraries, so two packages that have such ones get no command.
+# The list has only some requirements on NVIDIA's libraries, so pip may refuse two packages that have such ones.
 run 1 which --target gtx1080 --platform linux torchvision tensorflow xgboost
-out_has "torch and tensorflow require NVIDIA's libraries in versions of their own, which may exclude each other: install them in separate environments."
-out_lacks "For all of them"
+out_has "torch and tensorflow require NVIDIA's libraries in versions that jitwarm's list lacks in part: if pip refuses the command, use an environment for each."
+out_has "For all of them: pip install torchvision==0.22.1 'tensorflow[and-cuda]=="
 run 1 which --target gtx1080 --platform linux --json torch tensorflow
-json 'd["together"] == [{"target": "sm_61", "separate": ["torch", "tensorflow"]}]'
+json 'd["together"][0]["separate"] == ["torch", "tensorflow"] and len(d["together"][0]["requirements"]) == 2'
+# A package that the other index lacks comes from PyPI, by a second command, whatever is named first.
+for order in "torch xformers" "xformers torch"; do
+	# shellcheck disable=SC2086
+	run "1|2" which --target rtx5090 --platform windows $order
+	[[ $(grep -A1 "^For all of them: " "$out") == "For all of them: pip install torch==2.15.0+cu132 --index-url https://download.pytorch.org/whl/cu132"$'\n'"Then: pip install xformers==0.0.35" ]] || fail "other commands"
+done
 run 2 which --target gtx1080 --platform linux torch==2.4.1 tensorflow==2.15.1 # cuDNN 9.1.0.70 and 8.9.4.25
 out_has "torch==2.4.1 and tensorflow==2.15.1 exclude each other"
 run 1 which --target gtx1080 --platform linux tensorflow xgboost
