@@ -92,6 +92,9 @@ struct jw_which {
 	size_t unexamined;
 	/* Set by the caller that has asked for several GPUs (jw_which_common), or NULL. */
 	const char *newest_on_all;
+	/* Set by the caller: the command that installs what `advised` requires with device code, if pip
+	 * takes a build without it otherwise; or NULL. */
+	const char *first;
 };
 
 struct jw_asked;

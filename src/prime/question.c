@@ -652,6 +652,29 @@ void question_fail_by(const struct question *question, const char *name, const c
 	release->library = arena_string(question->owner, name);
 }
 
+/* Answers for a version of which the platform's wheel has no device code, or was not examined, by
+ * other builds: those of other indexes for the platform, which the list may lack in part, and the
+ * wheel for Linux. Fails if each of them fails. */
+static int answer_builds(struct jw_error *err, struct question *question, struct shelf *shelf,
+						 const char *version, const struct jw_which_release **answer)
+{
+	const char *platform = question->options.platform;
+	const struct wheel *linux_wheel = shelf_wheel(shelf, version, "linux");
+
+	for (size_t i = 0; i < shelf->list.count; i++) {
+		const struct wheel *wheel = &shelf->list.wheels[i];
+
+		if (!wheel_label(wheel) || strcmp(wheel->platform, platform) != 0 ||
+			!version_is_build_of(wheel->version, version))
+			continue;
+		if (question_answer(err, question, shelf, wheel, answer))
+			return -1;
+		if ((*answer)->answer <= JW_WHICH_COMPILES)
+			return 0;
+	}
+	return linux_wheel ? question_answer(err, question, shelf, linux_wheel, answer) : 0;
+}
+
 int question_judge_pins(struct jw_error *err, struct question *question, const struct wheel *wheel,
 						const char *extras, struct jw_which_release *release)
 {
@@ -676,12 +699,8 @@ int question_judge_pins(struct jw_error *err, struct question *question, const s
 			continue;
 		if (question_answer(err, question, shelf, found, &answer))
 			return -1;
-		/* Wheels for the CPU alone say nothing about the builds for GPUs, which other indexes have.
-		 */
-		found = answer->answer == JW_WHICH_CPU || answer->answer == JW_WHICH_UNKNOWN
-					? shelf_wheel(shelf, required.version, "linux")
-					: NULL;
-		if (found && question_answer(err, question, shelf, found, &answer))
+		if ((answer->answer == JW_WHICH_CPU || answer->answer == JW_WHICH_UNKNOWN) &&
+			answer_builds(err, question, shelf, required.version, &answer))
 			return -1;
 		(void)snprintf(versions, sizeof versions, " %s", required.version);
 		if (answer->answer == JW_WHICH_FAILS)

@@ -148,6 +148,11 @@ static const struct json_field answer_fields[] = {
 	JSON(struct jw_which, newest_on_all,
 		 "with several GPUs: the newest release that runs on all of them, chosen like `newest`",
 		 .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_which, first,
+		 "the command to run before `newest` is installed, since pip takes a build of a required "
+		 "package without device code otherwise: `pip install torch==2.7.1+cu128 --index-url "
+		 "ADDRESS`",
+		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_which, examined_from,
 		 "the oldest release that jitwarm has examined, if it has not examined older ones",
 		 .presence = JSON_UNLESS_NULL),
@@ -645,14 +650,14 @@ static char *install_of(const struct wanted *wanted, const char *version)
 					  text_ends(install, "]") ? "," : "[", with[WITH_EXTRA]);
 }
 
-/* Prints the command that installs a required package before a release, since pip takes one without
- * device code otherwise. Returns false if no build is known that runs on these GPUs. */
-static bool print_codeless(const struct which_run *run, const struct wanted *wanted,
-						   const struct jw_which_release *release, const struct jw_target *targets,
-						   size_t count)
+/* Returns the command that installs a required package before a release, since pip takes one
+ * without device code otherwise; the caller frees it. NULL if no build is known that runs on these
+ * GPUs. */
+static char *codeless_install(const struct wanted *wanted, const struct jw_which_release *release,
+							  const struct jw_target *targets, size_t count)
 {
 	const size_t length = strcspn(release->codeless, "<>=!~ ");
-	char *name = mem_string_n(release->codeless, length), *install;
+	char *name = mem_string_n(release->codeless, length), *install = NULL;
 	struct jw_which_options question = wanted->options;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
 	struct jw_which **found = mem_array(count, sizeof *found);
@@ -671,20 +676,14 @@ static bool print_codeless(const struct which_run *run, const struct wanted *wan
 	}
 	if (known == count)
 		runs = jw_which_common(answers, count);
-	if (runs) {
-		struct buf command = BUF_MAX(NEXT_STEP_MAX);
-
+	if (runs)
 		install = jw_which_install(answers, runs, name);
-		buf_add(&command, "%s", install);
-		mem_free(install);
-		next_step(&run->cli->out, STYLE_GOOD, "First: ", &command);
-	}
 	while (known)
 		jw_result_free(found[--known]);
 	mem_free(found);
 	mem_free(answers);
 	mem_free(name);
-	return runs;
+	return install;
 }
 
 /* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
@@ -699,10 +698,16 @@ static void print_install(const struct which_run *run, const struct wanted *want
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char text[128], *name, *install;
 
-	if (release->codeless &&
-		!print_codeless(run, wanted, release, gpus > 1 ? run->gpus.targets : &which->target,
-						gpus > 1 ? gpus : 1))
-		return;
+	if (release->codeless) {
+		install = codeless_install(wanted, release, gpus > 1 ? run->gpus.targets : &which->target,
+								   gpus > 1 ? gpus : 1);
+		if (!install)
+			return;
+		buf_add(&command, "%s", install);
+		mem_free(install);
+		next_step(out, STYLE_GOOD, "First: ", &command);
+		command = BUF_MAX(NEXT_STEP_MAX);
+	}
 	if (gpus > 1)
 		(void)text_format(text, sizeof text,
 						  compiles ? "Newest that runs on all %zu GPUs, after compiling: "
@@ -1570,6 +1575,11 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 		if (jw_which(err, options, &which))
 			return -1;
 		arena_join(run, which);
+		if (cli->out.json && which->advised && which->advised->codeless) {
+			char *first = codeless_install(wanted, which->advised, &which->target, 1);
+
+			which->first = first ? arena_keep(run, first) : NULL;
+		}
 		run->answers[run->count++] = *which;
 		/* The list also has versions whose wheels were not examined. */
 		if (!which->count || (wanted->version && !run->asks && which->count == 1 &&

@@ -442,6 +442,11 @@ run 0 which --target rtx5090 --platform windows xformers==0.0.35
 grep -q "^To install this release: pip install xformers==0.0.35" < <(grep -A1 "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out") || fail "no torch with device code"
 run 0 which --target rtx5090,rtx3060 --platform windows xformers
 [[ $(grep -c "^First: pip install torch==[0-9.]*+cu[0-9]* --index-url " "$out") == 3 ]] || fail "a GPU without a torch with device code"
+run 0 which --target rtx5090 --platform windows --json xformers
+json 'd["answers"][0]["first"].startswith("pip install torch==") and "+cu" in d["answers"][0]["first"]'
+# The torch that a release requires has no device code on PyPI, so the builds of other indexes decide.
+json '{r["version"]: r["answer"] for r in d["answers"][0]["releases"]}["0.0.31.post1"] == "compiles"'
+json '{r["version"]: r["answer"] for r in d["answers"][0]["releases"]}["0.0.29.post3"] == "fails"' # torch 2.6.0 has no build with sm_120
 # torchaudio for arm64 has no device code, nor have the older wheels of torch for arm64 that it allows.
 run 3 which --target gtx1080 --platform linux-aarch64 torchaudio
 out_has "0.10.2  those examined have no device code: they run on the CPU"
