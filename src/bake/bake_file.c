@@ -130,7 +130,8 @@ static int bake_place(struct jw_error *err, struct baking *baking, const struct 
 	if (!place->linked && !baking_open(baking, place))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 place->size_bytes == baking->map.size
-							 ? "a loose module, without a fat binary for machine code"
+							 ? "a loose module, without a fat binary for machine code: bake takes "
+							   "libraries and wheels, and “jitwarm prime” compiles PTX"
 							 : "the file is packed: unpack it first");
 	for (size_t t = 0; t < baking->job->target_count; t++) {
 		if (!place->linked)

@@ -191,30 +191,40 @@ static size_t count_driver_words(const char *const *words, size_t count, const c
 			   : 0;
 }
 
-/* Returns the command line that is meant if some of the names are a GPU: with an option for it, and
- * the other names; those that the command knows, if it knows some. The caller frees it. */
-static char *line_with_gpu(const struct cli *cli, const char *option, const char *gpu,
-						   const char *const *before, size_t before_count, const char *const *after,
-						   size_t after_count)
+/* Returns the command line that is meant if some of the names are GPUs: with an option for them,
+ * and the other names; those that the command knows, if it knows some. The caller frees it.
+ * `ret_gpus` gets the value of the option: only the first GPU if the option takes one. */
+static char *line_with_gpus(const struct cli *cli, const char *option, const char *const *names,
+							size_t count, struct buf *ret_gpus)
 {
 	static const char *const kept[] = {"driver", "environment", "platform",
 									   "python", "index",       NULL};
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	const bool takes_list = !strcmp(option, "gpus") || !strcmp(option, "target");
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
+	const char **others = mem_array(count, sizeof *others);
+	size_t other_count = 0;
 	bool knows = false;
 
-	buf_add(&command, "jitwarm %s --%s", cli->command->name, option);
-	shell_add_word(&command, gpu);
-	next_step_keep(&command, &cli->options, kept);
-	for (size_t i = 0; i < before_count + after_count; i++)
-		knows =
-			knows || (cli->command->knows &&
-					  cli->command->knows(i < before_count ? before[i] : after[i - before_count]));
-	for (size_t i = 0; i < before_count + after_count; i++) {
-		const char *name = i < before_count ? before[i] : after[i - before_count];
+	for (size_t i = 0, used; i < count; i += used ? used : 1) {
+		char *gpu = NULL;
 
-		if (!knows || cli->command->knows(name))
-			shell_add_word(&command, name);
+		used = takes_list || !ret_gpus->size ? words_of_gpu(names + i, count - i, &gpu) : 0;
+		if (used)
+			buf_add(ret_gpus, "%s%s", ret_gpus->size ? "," : "", gpu);
+		else
+			others[other_count++] = names[i];
+		mem_free(gpu);
 	}
+	buf_add(&command, "jitwarm %s --%s", cli->command->name, option);
+	shell_add_word(&command, buf_text(ret_gpus));
+	next_step_keep(&command, &cli->options, kept);
+	for (size_t i = 0; i < other_count; i++)
+		knows = knows || (cli->command->knows && cli->command->knows(others[i]));
+	for (size_t i = 0; i < other_count; i++)
+		if (!knows || cli->command->knows(others[i]))
+			shell_add_word(&command, others[i]);
+	mem_free(others);
 	return next_step_take(&command);
 }
 
@@ -242,11 +252,15 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 					 !gpu_targets_is_gpu(options_value(&cli->options, option)))
 				result = 0; /* “--target rtx 5090” has an error of its own */
 			else {
-				line =
-					line_with_gpu(cli, option, gpu, names, i, names + i + used, count - i - used);
-				error_set(err, JW_ERR_USAGE, "“%.100s”: a GPU, which --%s names: “%s”", gpu, option,
-						  line);
+				struct buf gpus = BUF_MAX(NEXT_STEP_MAX);
+
+				line = line_with_gpus(cli, option, names, count, &gpus);
+				error_set(err, JW_ERR_USAGE,
+						  strchr(buf_text(&gpus), ',') ? "“%.100s”: GPUs, which --%s names: “%s”"
+													   : "“%.100s”: a GPU, which --%s names: “%s”",
+						  buf_text(&gpus), option, line);
 				mem_free(line);
+				buf_free(&gpus);
 			}
 			mem_free(gpu);
 			return result;

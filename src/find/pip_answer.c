@@ -190,7 +190,9 @@ static enum pip_lack explain_lack(struct jw_error *err, const cJSON *object, con
 	}
 	if (!strcmp(kind, "source")) {
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "the package index has source code of %.200s, and no wheel", asked);
+				  "the package index has source code of %.200s, and no wheel: pip builds one when "
+				  "it installs the package",
+				  asked);
 		return PIP_LACKS_ANY_WHEEL;
 	}
 	if (!strcmp(kind, "refused")) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/packages.h"
 #include "base/pep440.h"
 #include "code/rules.h"
 #include "plan/plan.h"
@@ -396,6 +397,8 @@ static int list_required(struct jw_error *err, struct question *question, const 
 			break;
 		if (question_shelf(err, question, required.is.name, &shelf))
 			return -1;
+		if (!shelf->listed && package_fact_of("plain", shelf->name))
+			continue;
 		if (!shelf->listed) {
 			add_unfollowed(question->owner, shelf->name, release);
 			if (is_part_of(shelf->name, package)) {

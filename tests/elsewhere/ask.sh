@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted,faster-whisper,sageattention}
+mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted,faster-whisper,sageattention,sourced,plainly}
 PYTHONPATH=$here/../framework python3 - <<'P'
 import zipfile
 import fatbin
@@ -66,6 +66,10 @@ for version, requires in (("1.0", ["torch>=2"]), ("1.1", ["torch>=2.8", "xformer
 wheel("stub", "1.0", linux, ptx("sm_90"))
 for version in "1.1", "2.0", "10.0.post1", "3.0rc1":
     open(f"http/packages/stub/stub-{version}.tar.gz", "wb").write(b"x")
+wheel("sourced", "0.9", "py3-none-win_amd64", ptx("sm_90"))
+for version in "1.0", "2.0":
+    open(f"http/packages/sourced/sourced-{version}.tar.gz", "wb").write(b"x")
+wheel("plainly", "1.0", "py3-none-any", b"", ["numpy", "tqdm>=4"])
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
 P
@@ -254,6 +258,13 @@ is "an open requirement" 1 2 "  1.1  fails: it requires torch>=2.8, which fails:
 ask sized --target sm_86 stub
 is "source code alone" 2 1 "  10.0.post1 – 1.1  are source code alone, which jitwarm does not examine" "No wheel of stub on ${site#http://}/sized/simple runs on this GPU; of 3 releases, ${site#http://}/sized/simple has only the source code."
 grep -q "3.0rc1" out && fail "a pre-release: $(cat out)"
+ask sized --target sm_86 sourced
+is "no wheel at all" 2 0 "  2.0 – 1.0  are source code alone" "has source code of sourced, and no wheel: pip builds one when it installs the package."
+# A package that requires only packages without device code has none.
+ask good --target gtx1080 plainly
+fetched=0
+is "plain requirements" 2 0 "1.0  has no device code of its own"
+grep -q "may have device code" out && fail "numpy may have device code: $(cat out)"
 # Several packages: one command, or the two that exclude each other.
 printf 'torch>=2.1\nbitsandbytes\ntorchvision\nnumpy\n' >list.txt
 "$jitwarm" which --platform linux --target gtx1080 -r list.txt >out 2>err

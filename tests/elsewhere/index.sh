@@ -186,7 +186,7 @@ bad "no wheel for the Python" "no wheel of asked 0.4 fits; its wheels are for Py
 bad "no wheel of any version" "no wheel of others 2.0+x fits; its wheels are for Python 2, 3, 3.8+, 3.13t, PyPy 3.9 on linux-aarch64, linux_armv7l, macos, windows; choose with" good others
 bad "no wheel of a version with a label" "no wheel of others 2.0+x fits; its" good others==2.*
 bad "no version that fits" "the package index has no wheel of asked==7; it has wheels of 0.4, 0.5, …, 1.2rc1, 3.0" good asked==7
-bad "only the source of a package" "the package index has source code of source, and no wheel; build one with “pip wheel”, and name its file" good source
+bad "only the source of a package" "the package index has source code of source, and no wheel: pip builds one when it installs the package; build one with “pip wheel”, and name its file" good source
 bad "versions for another Python" "the package index has no wheel of later==3.0; it has wheels of 1.0, 2.0" good later==3.0
 bad "only the source" "the package index has no wheel of asked==4.0.1; it has wheels of 0.4, " good asked==4.0.1
 bad "no such package" "${site#http://}: the package index has no package “nothing”; check the spelling, or name the index that has it: PIP_EXTRA_INDEX_URL=URL" good nothing

@@ -895,6 +895,12 @@ static void print_none(const struct which_run *run, const struct jw_which *which
 		(void)text_format(with, sizeof with, " with Python %s", python);
 	if (which->unexamined)
 		print_unexamined(run->cli, which);
+	else if (counts[JW_WHICH_SOURCE] &&
+			 counts[JW_WHICH_SOURCE] + counts[JW_WHICH_NO_WHEEL] == which->count)
+		output_line(out, STYLE_WARN,
+					"%s has source code of %s, and no wheel: pip builds one when it installs the "
+					"package.",
+					index, package);
 	else if (counts[JW_WHICH_SOURCE])
 		output_line(out, STYLE_BAD,
 					"No wheel of %s on %s runs on this GPU; of %s, %s has only the source code.",
@@ -1185,6 +1191,10 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *wa
 	if (!strcmp(text, "-"))
 		return error_set(err, JW_ERR_USAGE,
 						 "“jitwarm which -r -” reads a list from the standard input");
+	if (strchr(text, '/') && strchr(strrchr(text, '/'), ':'))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"“%.200s” is an image of containers: run “jitwarm check” inside the container", text);
 	if (!package_normalise(text, length, wanted->install))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
 	(void)text_format(wanted->name, sizeof wanted->name, "%.*s", (int)length, text);
