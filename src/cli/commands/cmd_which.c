@@ -1691,8 +1691,8 @@ static void print_apart(const struct output *out, const struct which_together *t
 	if (names.size)
 		output_line(
 			out, STYLE_WARN,
-			"%s require NVIDIA's libraries in versions that jitwarm's list lacks in part: if pip "
-			"refuses the command, use an environment for each.",
+			"%s require NVIDIA's libraries: if pip finds no versions for all, use an environment "
+			"for each.",
 			buf_text(&names));
 	buf_free(&names);
 }
