@@ -29,6 +29,6 @@ void terminal_wrap(struct buf *buf, const char *text, size_t indent, size_t colu
 /* Appends a line, broken at spaces outside quotes to fit `columns`, of which `taken` are used on
  * the first line. Keeps its spaces except at breaks; continuation lines are indented to the text
  * after the line's label, if it has one. A word or a text in quotes that is wider stays whole, as
- * does the command that begins `command` bytes into the line, if it has one; it goes to a line of its
- * own, except from behind a mere label. 0: the line has no command. */
+ * does the command that begins `command` bytes into the line, if it has one; it goes to a line of
+ * its own, except from behind a mere label. 0: the line has no command. */
 void terminal_fold(struct buf *buf, const char *line, size_t command, size_t taken, size_t columns);
