@@ -225,7 +225,8 @@ TEST(a_failure_of_an_index_becomes_a_sentence)
 		 "no wheel of x 1.0+cu121 fits; its wheels are for Python 3.7, 3.8+, PyPy 3.9 on any, "
 		 "linux"},
 		{"{\"error\":\"source\",\"asked\":\"x==1\"}", PIP_LACKS_ANY_WHEEL, JW_ERR_NOT_FOUND,
-		 "the package index has source code of x==1, and no wheel"},
+		 "the package index has source code of x==1, and no wheel: pip builds one when it installs "
+		 "the package"},
 		{"{\"error\":\"unknown\",\"host\":\"h\",\"name\":\"x\"}", PIP_LACKS_PACKAGE,
 		 JW_ERR_NOT_FOUND, "h: the package index has no package “x”"},
 		{"{\"error\":\"refused\",\"host\":\"h\",\"name\":\"x\"}", PIP_LACKS_ACCESS,
