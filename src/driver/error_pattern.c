@@ -116,7 +116,7 @@ static const char *end_of_parts(const char *text, const char *pattern, size_t le
 	for (size_t i = 0; i < length; i++) {
 		if (pattern[i] == '{')
 			return end_of_set(text, pattern + i, length - i, captured);
-		if (pattern[i] == ' ' && i + 1 < length && pattern[i + 1] == '~')
+		if (pattern[i] == ' ' && i + 3 < length && pattern[i + 1] == '~')
 			return end_of_gap(text, pattern + i + 3, length - i - 3, captured);
 		if (pattern[i] == '*') {
 			const bool ends_name = i && error_pattern_in_name(pattern[i - 1]) &&
