@@ -357,13 +357,20 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	return -1;
 }
 
+/* Returns whether a word before a command may belong to its line: an option, its value, a file or a
+ * package. */
+static bool belongs_to_line(const char *const *words, size_t at)
+{
+	return words[at][0] == '-' || (at && words[at - 1][0] == '-') || os_exists(words[at]) ||
+		   command_which.knows(words[at]);
+}
+
 /* Appends the words before a command to its line, without those of another program's line (“whl
- * lint FILE”): neither options, nor files or packages, while other names follow the command. */
+ * lint FILE”), while other names follow the command. */
 static void add_words_before(struct buf *line, const char *const *words, size_t count, bool others)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!others || words[i][0] == '-' || (i && words[i - 1][0] == '-') || os_exists(words[i]) ||
-			command_which.knows(words[i]))
+		if (!others || belongs_to_line(words, i))
 			shell_add_word(line, words[i]);
 }
 
@@ -372,7 +379,7 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 {
 	const char *const *words = (const char *const *)argv;
 	struct buf line = BUF_MAX(300);
-	size_t used = 0;
+	size_t used = 0, foreign = 0;
 	int at = 0;
 
 	if (!strcmp(argv[0], "-v"))
@@ -386,7 +393,10 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 	while (at < argc && strcmp(argv[at], "--") != 0 &&
 		   !commands_find(cli->commands, words + at, (size_t)(argc - at), &used))
 		at++;
-	if (!used)
+	for (int i = 0; i < at; i++)
+		foreign += !belongs_to_line(words, (size_t)i);
+	/* Several other words are a sentence: “how do I make it start faster”. */
+	if (!used || foreign > 1)
 		return 0;
 	buf_add(&line, "jitwarm");
 	shell_add_words(&line, words + at, used);
@@ -431,6 +441,7 @@ static int check_operands(struct jw_error *err, const struct cli *cli)
 
 	if ((cli->command->for_operands || options_has(options, "environment") ||
 		 options_has(options, "target")) &&
+		!(cli->command->reads_text && options->operand_count > 2) &&
 		refuse_gpus(err, cli, options->operands, options->operand_count))
 		return -1;
 	/* Two words that are one path with a blank, typed without quotes. */

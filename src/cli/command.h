@@ -58,6 +58,8 @@ struct cli_command {
 	bool (*knows)(const char *word);
 	/* Without “--” the first operand begins a command line of another program. */
 	bool takes_command;
+	/* Three operands or more may be a text without its quotes. */
+	bool reads_text;
 	bool hidden;      /* not listed by help */
 	unsigned columns; /* of its lines in files and pipes; 0: 80 */
 	/* The command's use of places that root checks (cli/places.h): */

@@ -58,7 +58,9 @@ static void next_name_word(const char **at, char word[LONGEST])
 	word[used] = '\0';
 }
 
-/* Words of product names that are ignored; scripts/gpu-table.py drops the same words. */
+/* Words of product names that are ignored, first those of the maker; scripts/gpu-table.py drops the
+ * same words. */
+enum { MAKER_WORDS = 4 };
 static const char *const noise[] = {
 	"nvidia", "geforce", "quadro", "tesla",      "gpu",       "laptop",    "mobile",
 	"max",    "q",       "maxq",   "generation", "blackwell", "ac",        "hgx",
@@ -113,7 +115,7 @@ static bool drop_joined(char typed[LONGEST])
 			continue;
 		if (text_ends(typed, noise[i]))
 			end = length - word;
-		else if (text_starts(typed, noise[i]))
+		else if (i < MAKER_WORDS && text_starts(typed, noise[i]))
 			memmove(typed, typed + word, length - word + 1);
 		else
 			continue;

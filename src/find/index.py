@@ -177,13 +177,27 @@ def system_of(tag):
     return "windows" if tag == "win_amd64" else "macos" if tag.startswith("macosx") else tag
 
 
-def python_words(tags, least):
+def pythons_within(least, requires):
+    """The minor versions of Python from LEAST, (3, 8), that Requires-Python allows, if it has an upper bound"""
+    bounds = [re.search(sign + r"\s*(\d)\.(\d+)", requires or "") for sign in (">=", "<(?!=)")]
+    low, high = [bound and (int(bound[1]), int(bound[2])) for bound in bounds]
+    low = max(least, low or least)
+    return low, range(low[1], high[1]) if high and high > low else ()
+
+
+def python_words(tags, requires):
     """The Pythons of a wheel, in the list's form (cp310, cp38+, py3; cp313t, pp310) and in people's."""
+    least = least_python(requires)
     listed, shown = [], set()
     for python, abi in sorted({(tag.interpreter, tag.abi) for tag in tags}):
         match = re.fullmatch(r"([a-z]+)(\d)(\d*)", python)
         kind, major, minor = match.groups() if match else (python, "", "")
-        more = "+" if abi == "abi3" and minor else "t" if abi.startswith("cp") and abi.endswith("t") else ""
+        if abi == "abi3" and minor:
+            low, allowed = pythons_within((int(major), int(minor)), requires)
+            listed.extend([f"cp{low[0]}{one}" for one in allowed] or [f"cp{low[0]}{low[1]}+"])
+            shown.update([f"{low[0]}.{one}" for one in allowed] or [f"{low[0]}.{low[1]}+"])
+            continue
+        more = "t" if abi.startswith("cp") and abi.endswith("t") else ""
         shown.add(("PyPy " if kind == "pp" else "") + (f"{major}.{minor}{more}" if minor else major or python))
         if abi == "abi3":
             listed.append(python + "+")
@@ -223,7 +237,7 @@ class Listed:
         self.tags = name.file_tags
         self.systems = sorted({system_of(tag.platform) for tag in self.tags})
         self.hashes = digests(link)
-        self.pythons, self.shown = python_words(self.tags, least_python(link.requires_python))
+        self.pythons, self.shown = python_words(self.tags, link.requires_python)
 
     def facts(self):
         digits = str(self.hashes.get("sha256", "")).lower()

@@ -825,5 +825,6 @@ const struct cli_command command_doctor = {
 	.options = doctor_options,
 	.reads = true,
 	.probes = true,
+	.reads_text = true,
 	.run = doctor_run,
 };

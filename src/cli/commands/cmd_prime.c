@@ -1268,6 +1268,9 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
  * long. */
 static const char *typed_names(struct buf *names, const struct cli *cli)
 {
+	static const char *const kept[] = {"environment", NULL};
+
+	next_step_keep(names, &cli->options, kept);
 	next_step_names(names, &cli->options);
 	return names->overflowed ? " NAME" : buf_text(names);
 }

@@ -117,6 +117,17 @@ err_has "is an image of containers: run “jitwarm check” inside the container
 err_one_line
 run 64 which nosuch 4090 other --driver 550
 err_has "“jitwarm which --target 4090 --driver 550 nosuch other”"
+# An error's text may lack its quotes, and have numbers that other commands take for GPUs.
+run 0 doctor RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB
+out_has "CUDA_ERROR_OUT_OF_MEMORY"
+run 0 doctor sm_120 is not compatible with the current PyTorch installation
+out_has "no code for the GPU"
+# A command's word in a sentence is no command, and a word before a GPU's name is none of its words.
+run 64 how do I make comfyui start faster
+err_has "no command is called “how”"
+run 64 which version of tensorflow works with rtx 3070
+err_has "jitwarm which --target rtx3070 tensorflow”"
+run 64 which --target withrtx3070 tensorflow
 run 64 doctor why is nothing fast
 err_has "“why is nothing fast”: neither names nor an error that doctor knows; “jitwarm doctor” examines this machine"
 err_one_line

@@ -155,6 +155,10 @@ printf 'p%s\n' {1..6} >requirements.txt
 echo 'numpy>=1.16.*' >>requirements.txt
 run 3 which --target gtx1080 --platform linux -r requirements.txt
 err_has "warning: “numpy>=1.16.*”: which takes NAME"
+# An abi3 wheel is for the Pythons of its tag that its Requires-Python allows.
+run 2 which --target b200 --python 3.14 vllm==0.19.1
+out_has "0.19.1  needs Python 3.10 to 3.13"
+run 0 which --target b200 --python 3.13 vllm==0.19.1
 # A second word with a version of its own is a package.
 run 3 which --target gtx1080 --platform linux torch 3to2==1.0
 err_has "3to2: not in jitwarm's list"
