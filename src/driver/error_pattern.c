@@ -60,88 +60,98 @@ static bool is_at_end_of_name(const char *end, const char *pattern, size_t lengt
 		   !error_pattern_in_name(pattern[length - 1]);
 }
 
-/* Returns the end of a text that begins with a pattern; NULL if it does not. */
-static const char *end_of_parts(const char *text, const char *pattern, size_t length,
-								struct captured *captured);
+/* Returns the bytes of a text that a pattern takes at its start; -1 if the text does not begin with
+ * it. */
+static int match_parts(const char *text, const char *pattern, size_t length,
+					   struct captured *captured);
 
-/* Returns the end of a text that begins with one of a set's words and the rest of the pattern. */
-static const char *end_of_set(const char *text, const char *pattern, size_t length,
-							  struct captured *captured)
+/* Matches one of a set's words and the rest of the pattern. */
+static int match_set(const char *text, const char *pattern, size_t length,
+					 struct captured *captured)
 {
 	const struct captured before = *captured;
-	const char *word = words_of(pattern), *rest = memchr(pattern, '}', length);
+	const char *word = words_of(pattern);
+	size_t name = 0;
 
-	rest = rest ? rest + 1 : pattern + length;
+	while (name < length && pattern[name] != '}')
+		name++;
+	name += name < length;
 	for (size_t bytes; *word; word += bytes + (word[bytes] == '|')) {
-		const char *end;
+		int taken, rest = -1;
 
 		bytes = strcspn(word, "|");
-		end = end_of_parts(text, word, bytes, captured);
-		end = end && is_at_end_of_name(end, word, bytes)
-				  ? end_of_parts(end, rest, (size_t)(pattern + length - rest), captured)
-				  : NULL;
-		if (end)
-			return end;
+		taken = match_parts(text, word, bytes, captured);
+		if (taken >= 0 && is_at_end_of_name(text + taken, word, bytes))
+			rest = match_parts(text + taken, pattern + name, length - name, captured);
+		if (rest >= 0)
+			return taken + rest;
 		*captured = before;
 	}
-	return NULL;
+	return -1;
 }
 
-/* Returns the end of what follows “ ~ ”, in the same sentence and near. */
-static const char *end_of_gap(const char *text, const char *pattern, size_t length,
-							  struct captured *captured)
+/* Matches what follows “ ~ ”, in the same sentence and near. */
+static int match_gap(const char *text, const char *pattern, size_t length,
+					 struct captured *captured)
 {
 	enum { LONGEST = 40 };
 	const struct captured before = *captured;
 
 	if (error_pattern_in_name(*text))
-		return NULL;
-	for (size_t gap = 0; gap < LONGEST && text[gap]; gap++) {
-		const char *end = error_pattern_in_name(text[gap])
-							  ? NULL
-							  : end_of_parts(text + gap + 1, pattern, length, captured);
+		return -1;
+	for (int gap = 0; gap < LONGEST && text[gap]; gap++) {
+		const int rest = error_pattern_in_name(text[gap])
+							 ? -1
+							 : match_parts(text + gap + 1, pattern, length, captured);
 
-		if (end)
-			return end;
+		if (rest >= 0)
+			return gap + 1 + rest;
 		*captured = before;
 		if (text[gap] == '.' && text[gap + 1] == ' ')
 			break;
 	}
-	return NULL;
+	return -1;
 }
 
-static const char *end_of_parts(const char *text, const char *pattern, size_t length,
-								struct captured *captured)
+static int match_parts(const char *text, const char *pattern, size_t length,
+					   struct captured *captured)
 {
+	int used = 0;
+
 	for (size_t i = 0; i < length; i++) {
-		if (pattern[i] == '{')
-			return end_of_set(text, pattern + i, length - i, captured);
-		if (pattern[i] == ' ' && i + 3 < length && pattern[i + 1] == '~')
-			return end_of_gap(text, pattern + i + 3, length - i - 3, captured);
+		const bool gap = pattern[i] == ' ' && i + 3 < length && pattern[i + 1] == '~';
+
+		if (pattern[i] == '{' || gap) {
+			const int rest = gap ? match_gap(text + used, pattern + i + 3, length - i - 3, captured)
+								 : match_set(text + used, pattern + i, length - i, captured);
+
+			return rest < 0 ? -1 : used + rest;
+		}
 		if (pattern[i] == '*') {
 			const bool ends_name = i && error_pattern_in_name(pattern[i - 1]) &&
 								   (i + 1 == length || !error_pattern_in_name(pattern[i + 1]));
-			const size_t word = capture_word(text, captured);
+			const size_t word = capture_word(text + used, captured);
 
 			if (!word && !ends_name)
-				return NULL;
-			text += word;
-		} else if (lower(*text++) != lower(pattern[i])) {
-			return NULL;
+				return -1;
+			used += (int)word;
+		} else if (lower(text[used++]) != lower(pattern[i])) {
+			return -1;
 		}
 	}
-	return text;
+	return used;
 }
 
 size_t error_pattern_begins(const char *text, const char *pattern, size_t length,
 							struct captured *ret_captured)
 {
-	const char *end;
+	int taken;
 
 	ret_captured->count = 0;
-	end = end_of_parts(text, pattern, length, ret_captured);
-	return end && (memchr(pattern, ' ', length) || is_at_end_of_name(end, pattern, length))
-			   ? (size_t)(end - text)
+	taken = match_parts(text, pattern, length, ret_captured);
+	return taken > 0 && (memchr(pattern, ' ', length) ||
+						 is_at_end_of_name(text + taken, pattern, length))
+			   ? (size_t)taken
 			   : 0;
 }
 
