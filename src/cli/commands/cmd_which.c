@@ -1054,8 +1054,8 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 			print_which_one(cli, "To examine them: ", of_all->package, true);
 	}
 	if (shown && shown->answer <= JW_WHICH_COMPILES && shown->required)
-		output_line(&cli->out, STYLE_PLAIN, "%s %s requires %s, which fails: %s.", which->package,
-					shown->version, shown->required, shown->required_why);
+		output_line(&cli->out, STYLE_PLAIN, "With %s %s, pip installs %s, which fails: %s.",
+					which->package, shown->version, shown->required, shown->required_why);
 	if (shown && shown->answer <= JW_WHICH_COMPILES && shown->newer)
 		print_newer(run, wanted, from, shown);
 	/* For one release that runs, no other one is named. */
@@ -1682,6 +1682,10 @@ static void print_apart(const struct output *out, const struct which_together *t
 	else if (together->none)
 		output_line(out, STYLE_BAD,
 					"No releases that jitwarm has examined run on %s and fit together.", gpus);
+	else if (!together->count && !together->built_count)
+		output_line(out, STYLE_WARN,
+					"Whether these releases fit together: unknown, because jitwarm's list does not "
+					"have the requirements of all.");
 	for (size_t i = 0; i < together->separate_count; i++)
 		buf_add(&names, "%s%s",
 				!i                                 ? ""
