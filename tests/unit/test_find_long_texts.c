@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h> /* for Linux alone: tests/unit/CMakeLists.txt */
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h> /* for Linux alone: tests/unit/CMakeLists.txt */
 
 #include <jitwarm/find.h>
 

@@ -1,5 +1,7 @@
 /* The machine's memory and power are read within all limits of its control groups, from a /proc and
  * /sys of the test. */
+#include <unistd.h> /* for Linux alone: tests/unit/CMakeLists.txt */
+
 #include "check.h"
 
 #include "root.h"

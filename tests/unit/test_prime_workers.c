@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <stdio.h>
+#include <unistd.h> /* for Linux alone: tests/unit/CMakeLists.txt */
 
 #include "files.h"
 #include "folder.h"

