@@ -118,9 +118,15 @@ is "every release" 1 0 "1.22, as 1.23"
 grep -qE "^  1\.4, as 1\.5 +runs" out && grep -qE "^  1\.5 +runs" out || fail "1.4 is not inferred: $(cat out)"
 # kept WORD...: which without --ask; it starts no pip
 kept() {
-	: >http/log
-	timeout 60 "$jitwarm" which "$@" >out 2>err
-	got=$? fetched=$(grep -c . http/log)
+	local try
+	# On a loaded machine the index may write the line of an earlier request late; a request of this command would be there again.
+	for try in 1 2; do
+		: >http/log
+		timeout 60 "$jitwarm" which "$@" >out 2>err
+		got=$? fetched=$(grep -c . http/log)
+		[ "$fetched" = 0 ] || [ "$try" = 2 ] || continue
+		break
+	done
 }
 kept --target sm_86 grown
 is "the kept answer" 1 0 "grown from ${site#http://}/sized/simple on sm_86" "1.9 – 1.0" "pip install grown==1.9" "jitwarm asked ${site#http://}/sized/simple on 20" "To ask the index again: jitwarm which --target sm_86 grown --ask"
