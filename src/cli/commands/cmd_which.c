@@ -1683,9 +1683,10 @@ static void print_apart(const struct output *out, const struct which_together *t
 		output_line(out, STYLE_BAD,
 					"No releases that jitwarm has examined run on %s and fit together.", gpus);
 	else if (!together->count && !together->built_count)
-		output_line(out, STYLE_WARN,
-					"Whether these releases fit together: unknown, because jitwarm's list does not "
-					"have the requirements of all.");
+		output_line(
+			out, STYLE_WARN,
+			"jitwarm cannot tell whether these releases fit together: its list does not have "
+			"the requirements of all.");
 	for (size_t i = 0; i < together->separate_count; i++)
 		buf_add(&names, "%s%s",
 				!i                                 ? ""
