@@ -13,6 +13,8 @@ between two (2.5.1	cu124	linux	5.0;6.0;9.0).
 The builds replace those that the list has of the same releases, and other releases keep theirs. A release is left
 out, with a line and status 1, if its scripts cannot be read, or if a build of them differs from the wheel on PyPI that
 list-wheels.py has looked at. torchvision and torchaudio follow torch: each release that requires one release of torch has its builds.
+The first release that allows a torch and all newer ones was made with that one, and has its builds: torchvision 0.29.1 with torch 2.14.1,
+torchaudio 2.11.0 with torch 2.11.0.
 
 For flash-attn, setup.py names the GPUs and the oldest toolkit for each, and publish.yml the toolkits. There is one wheel
 for each toolkit, and pip takes that of the installed torch, so a release is left out if its wheels are for different GPUs.
@@ -233,20 +235,28 @@ class Package:
         return toolkit, max(sizes, key=sizes.get) if sizes else ()
 
     def requirers(self, package):
-        """The wheels that require one release of a package: (release, platform, that one)."""
-        own, like, wheel = {}, {}, None
+        """The wheels that require one release of a package, and the first ones that require it or a newer one: (release, platform, sign,
+        that one). A wheel that was not looked at requires what its release requires on another platform."""
+        own, like, wheels, bounds = {}, {}, [], {}
         for line in self.wheels:
             words = line.split(" ")
             if words[0] in ("wheel", "same", "unseen"):
-                wheel = tuple(words[1:3])
+                wheels.append(tuple(words[1:3]))
                 if words[0] == "same":
-                    like[wheel] = (words[4], words[2])
+                    like[wheels[-1]] = (words[4], words[2])
             elif words[0] == "requires":
-                own.setdefault(wheel, [])
-                own[wheel] += re.findall(rf"^requires {package} ?\(?==([0-9.]+)\)?(?: *;.*)?$", line)
-        for release, platform in [*own, *(wheel for wheel in like if wheel not in own)]:
-            for pin in own.get((release, platform), own.get(like.get((release, platform)), [])):
-                yield release, platform, pin
+                own.setdefault(wheels[-1], [])
+                if found := re.match(rf"requires {package} ?\(?(==|>=)([0-9.]+)\)?(?: *;.*)?$", line):
+                    own[wheels[-1]].append((found[1], found[2]))
+                    bounds[found[0], wheels[-1][1]] = wheels[-1][0]
+        first = set(bounds.values())
+        pins = {wheel: own.get(wheel, own.get(like.get(wheel))) for wheel in wheels}
+        for release, platform in wheels:
+            others = [pins[release, at] for at in PLATFORMS if pins.get((release, at)) is not None]
+            known = pins[release, platform]
+            for sign, pin in known if known is not None else others[0] if others else []:
+                if sign == "==" or release in first:
+                    yield release, platform, sign, pin
 
     def lines(self):
         return self.wheels + [line for release in sorted(self.builds, key=order, reverse=True) for line in self.builds[release]]
@@ -264,7 +274,7 @@ def read_list(path):
     return head, {name: Package(lines) for name, lines in packages.items()}
 
 
-def rows(package, release, builds, pin=""):
+def rows(package, release, builds, sign="", pin=""):
     """The lines of a release's builds, the newest toolkit first, and the platforms as they are in the list."""
     lines = []
     for platform in PLATFORMS:
@@ -274,7 +284,7 @@ def rows(package, release, builds, pin=""):
             toolkit = build // 10 * 1000 + build % 10 * 10
             lines.append(f"build {release}+cu{build} {platform} {pythons} {toolkit} " + " ".join(f"sm_{number}" for number in numbers))
             if pin:
-                lines.append(f"requires torch=={pin}+cu{build}")
+                lines.append(f"requires torch{sign}{pin}" + (f"+cu{build}" if sign == "==" else ""))
     return lines
 
 
@@ -300,12 +310,13 @@ def add(packages, releases):
     for name in FOLLOWERS:
         follower, builds = packages[name], {}
         # Who has no build for arm64 on the index cannot be told from the scripts.
-        for release, platform, pin in follower.requirers("torch"):
-            for line in torch.builds.get(pin, []) if platform != "linux-aarch64" else []:
+        for release, platform, sign, pin in follower.requirers("torch"):
+            minor = [at for at in torch.builds if order(at)[:2] == order(pin)[:2]]
+            for line in torch.builds.get(pin if sign == "==" else max(minor, key=order), []) if platform != "linux-aarch64" else []:
                 words = line.split(" ")
                 if words[2] == platform:
-                    builds.setdefault((release, pin), {})[words[1].partition("+")[2], platform] = [int(word[3:]) for word in words[5:]]
-        follower.builds = {release: rows(follower, release, of, pin) for (release, pin), of in builds.items()}
+                    builds.setdefault((release, sign, pin), {})[words[1].partition("+")[2], platform] = [int(word[3:]) for word in words[5:]]
+        follower.builds |= {release: rows(follower, release, of, sign, pin) for (release, sign, pin), of in builds.items()}
     return left_out
 
 

@@ -45,8 +45,8 @@ import index
 # versions, about one for each year.
 PACKAGES = {
     "torch": ("1.13", ["1.0.1", "1.3.1", "1.4.0", "1.7.1", "1.10.2", "1.12.1"]),
-    "torchvision": ("0.14", ["0.8.2", "0.11.3", "0.13.1"]),
-    "torchaudio": ("0.13", ["0.10.2", "0.12.1"]),
+    "torchvision": ("0.14", ["0.8.2", "0.11.3", "0.13.1", "0.29.1"]),
+    "torchaudio": ("0.13", ["0.10.2", "0.12.1", "2.11.0"]),
     "tensorflow": ("2.0", ["1.14.0", "1.15.5", "2.3.1"]),
     "tensorflow-gpu": ("2.8", ["1.12.3", "1.14.0", "1.15.5", "2.1.4", "2.3.1", "2.4.1"]),
     "jax-cuda12-plugin": ("0", []),
@@ -385,26 +385,41 @@ class Requirements:
         return required_lines(json.loads(stored.read_text()), package)
 
 
+def name_of(line):
+    """The package that a line requires."""
+    return normalised(re.match(r"requires ([A-Za-z0-9._-]*)", line)[1])
+
+
+def forgotten(newer, own, older):
+    """The lines of the newer release for packages that it and the older one require, and the release between them does not: torchaudio 2.11.0,
+    whose METADATA names no torch, has the requirement of 2.11.1."""
+    missing = {name_of(line) for line in older} - {name_of(line) for line in own}
+    return [line for line in newer if name_of(line) in missing]
+
+
 def add_requirements(arguments):
     """Puts the requirements below each release of a list that has code. Those of a release that was not looked at are written if they are
     others than those of the release that it is like; “-” is none."""
-    requirements, lines, package, looked, build = Requirements(arguments.facts), [], "", {}, False
+    requirements, blocks, package, looked, build = Requirements(arguments.facts), [], "", {}, False
     for line in arguments.output.read_text().splitlines():
         kind, *words = line.split()
         build = kind == "build" or (build and kind == "requires")
         if kind == "requires" and not build:
             continue
-        lines.append(line)
+        blocks.append((line, found := []))
         if kind == "package":
             package = words[0]
             looked.clear()
         elif kind == "wheel":
-            looked[words[1], words[0]] = found = requirements.of(package, words[0], words[1], words[3])
-            lines += found
+            found += requirements.of(package, words[0], words[1], words[3])
+            looked[words[1], words[0]] = found
+            *_, newer, own, older = [None] * 3 + [of for (system, _), of in looked.items() if system == words[1]]
+            if newer:
+                own += forgotten(newer, own, older)
         elif kind == "same":
-            found = requirements.of(package, words[0], words[1], None)
-            lines += (found or ["requires -"]) if found != looked[words[1], words[3]] else []
-    arguments.output.write_text("\n".join(lines) + "\n")
+            own = requirements.of(package, words[0], words[1], None)
+            found += (own or ["requires -"]) if own != looked[words[1], words[3]] else []
+    arguments.output.write_text("\n".join(text for line, found in blocks for text in [line, *found]) + "\n")
 
 
 def kept_lines(path):

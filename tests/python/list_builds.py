@@ -80,6 +80,11 @@ build 2.13.0+cu999 linux cp310 99 sm_10
 build 2.5.1+cu118 linux cp39 11080 sm_50
 package torchaudio
 package torchvision
+wheel 0.29.2 linux cp310 torchvision-0.29.2-cp310-cp310-linux_x86_64.whl {HASH}
+requires torch>=2.10
+wheel 0.29.1 linux cp310 torchvision-0.29.1-cp310-cp310-linux_x86_64.whl {HASH}
+requires torch>=2.10
+unseen 0.29.1 windows cp310
 wheel 0.28.0 linux cp310 torchvision-0.28.0-cp310-cp310-linux_x86_64.whl {HASH}
 requires numpy
 requires torch==2.13.0
@@ -88,6 +93,8 @@ requires torch (==2.9.0)
 same 0.27.0 linux cp39 0.28.0
 requires -
 unseen 0.26.0 linux cp310
+build 0.5.0+cu101 linux cp36 10010 sm_37
+requires torch==1.4.0+cu101
 """
 AFTER = BEFORE.replace("build 2.13.0+cu999 linux cp310 99 sm_10\n", """build 2.13.0+cu126 linux cp310,cp311 12060 sm_50 sm_90
 build 2.13.0+cu126 windows cp310,cp311 12060 sm_50 sm_61
@@ -105,11 +112,19 @@ build 2.6.0+cu126 linux cp39 12060 sm_50 sm_86 sm_90
 build 2.6.0+cu118 linux cp39 11080 sm_37 sm_50 sm_86 sm_90
 build 2.6.0+cu126 windows cp38 12060 sm_50 sm_61 sm_90
 build 2.6.0+cu118 windows cp38 11080 sm_37 sm_50
-""") + """build 0.28.0+cu126 linux cp310 12060 sm_50 sm_90
+""").replace("build 0.5.0", """build 0.29.1+cu130 linux cp310 13000 sm_80 sm_86 sm_120
+requires torch>=2.10
+build 0.29.1+cu126 linux cp310 12060 sm_50 sm_75 sm_80 sm_86
+requires torch>=2.10
+build 0.29.1+cu130 windows cp310 13000 sm_75 sm_120
+requires torch>=2.10
+build 0.29.1+cu126 windows cp310 12060 sm_50
+requires torch>=2.10
+build 0.28.0+cu126 linux cp310 12060 sm_50 sm_90
 requires torch==2.13.0+cu126
 build 0.27.1+cu130 linux cp39 13000 sm_75 sm_86 sm_120
 requires torch==2.9.0+cu130
-"""
+build 0.5.0""")
 
 
 def make_clone(folder, releases):

@@ -4,6 +4,7 @@
 Skipped (77) without pip, whose copy of packaging the script uses.
 """
 
+import argparse
 import importlib.util
 import pathlib
 import sys
@@ -100,6 +101,14 @@ assert listing.required_lines(["torch<3,>=2.4", "numpy", "Bitsandbytes[test]; ex
 # The lines that list-builds.py has written stay: the builds of a package with what they require, and packages that are not fetched.
 with tempfile.TemporaryDirectory() as folder:
     path = pathlib.Path(folder) / "wheels.txt"
+    # A release whose METADATA forgets what the ones around it require has the requirement of the newer one.
+    stated = {"2.12": ["requires torch>=2.11"], "2.11": [], "2.10": ["requires torch==2.10", "requires numpy"], "2.9": ["requires torch==2.9"]}
+    listing.Requirements = lambda facts: argparse.Namespace(of=lambda package, version, system, file: list(stated[version]))
+    path.write_text("package torchaudio\n" + "".join(f"wheel {version} linux py3 f h\n" for version in stated))
+    listing.add_requirements(argparse.Namespace(facts=None, output=path))
+    assert path.read_text().splitlines()[1:5] == ["wheel 2.12 linux py3 f h", "requires torch>=2.11", "wheel 2.11 linux py3 f h",
+                                                  "requires torch>=2.11"], path.read_text()
+    assert path.read_text().count("numpy") == 1, path.read_text()
     path.write_text("jitwarm-wheels 1 2026-11-28\npackage a\nunseen 1 source py3\nbuild 2 linux py3 0 sm_80\npackage torch\nunseen 2.0 linux py3\nrequires b\n"
                     "build 2.0+cu118 linux cp38 11080 sm_50\nrequires b==1\nunseen 1.0 linux py3\n")
     assert listing.kept_lines(path) == {"a": ["unseen 1 source py3", "build 2 linux py3 0 sm_80"],

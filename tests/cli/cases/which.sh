@@ -476,7 +476,7 @@ out_has "For all of them: pip install -r requirements.txt torch==2.7.1 bitsandby
 # pip takes all packages of one command from one index, and refuses a requirement without a hash beside those that have one.
 printf 'torch\ntorchvision\nsix\n' >requirements.txt
 run 1 which --target gtx1080 --platform linux -r requirements.txt
-out_has "For all of them: pip install torch==2.13.0+cu126 torchvision==0.28.0+cu126 --index-url https://download.pytorch.org/whl/cu126"
+out_has "For all of them: pip install torch==2.14.1+cu126 torchvision==0.29.1+cu126 --index-url https://download.pytorch.org/whl/cu126"
 out_has "Then the other packages: pip install -r requirements.txt"
 printf 'torch==2.7.1 --hash=sha256:%064d\nxgboost==3.2.0 --hash=sha256:%064d\n' 1 2 >requirements.txt
 run 0 which --target gtx1080 --platform linux -r requirements.txt
@@ -489,10 +489,10 @@ out_lacks "For all"
 run 2 which --target gtx1080 --platform linux --json torch==2.6.0 torchvision==0.22.1
 json 'd["together"] == [{"target": "sm_61", "package": "torch==2.6.0", "excludes": "torchvision==0.22.1"}]'
 run 1 which --target gtx1080,rtx4090 --platform linux --json torch torchvision
-json '[(t["target"], t["requirements"][0], t.get("options")) for t in d["together"]] == [("sm_61", "torch==2.13.0+cu126", "--index-url https://download.pytorch.org/whl/cu126"), ("sm_89", "torch==2.15.0", None)]'
+json '[(t["target"], t["requirements"][0], t.get("options")) for t in d["together"]] == [("sm_61", "torch==2.14.1+cu126", "--index-url https://download.pytorch.org/whl/cu126"), ("sm_89", "torch==2.15.0", None)]'
 # One command installs builds from one index; a package that is on PyPI alone keeps the others there.
 run 1 which --target gtx1080 --platform linux torch torchvision
-out_has "For all of them: pip install torch==2.13.0+cu126 torchvision==0.28.0+cu126 --index-url https://download.pytorch.org/whl/cu126"
+out_has "For all of them: pip install torch==2.14.1+cu126 torchvision==0.29.1+cu126 --index-url https://download.pytorch.org/whl/cu126"
 run 1 which --target gtx1080 --platform linux torch xgboost
 out_has "For all of them: pip install torch==2.7.1 xgboost==3.2.0"
 run 1 which --target rtx5090 --platform windows torch torchvision
