@@ -24,7 +24,7 @@ SHOWN_FIELDS = {"summary", "description", "help", "text", "set", "keep", "no_ope
 SHOWN_CALLS = re.compile(r"^(next_step\w*|output_(line|line_command|note|warning|error|count)|warn_of_setting|EVIDENCE|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start|text_format|text_append)$")
 COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
 # Formats that base/text.c builds at run time
-UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to %s", "about %s"]
+UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s ms", "%s s", "%s min", "%s h", "%s to %s", "about %s"]
 # Formats of conversions alone, and words of a list
 PIECES = {"src/cli/verdict_table.c": ["compile", "%zu of %s", " (%s of PTX)"], "src/cli/commands/cmd_scan.c": ["%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
                                         "%s (%s, %llu pieces of code, some damaged)"],
@@ -33,7 +33,7 @@ PIECES = {"src/cli/verdict_table.c": ["compile", "%zu of %s", " (%s of PTX)"], "
           "src/code/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
           "src/cli/commands/cmd_key.c": ["no"], "src/cli/commands/cmd_run.c": ["  %s of %s"], "src/cli/commands/cmd_tune.c": ["unset %s"],
-          "src/cli/commands/cmd_watch.c": [", about %s", "; loaded: "], "src/cli/commands/cmd_prime.c": ["%s%s%s at 0x%llx (%s): %s", "%s left: %s.", "Predicted: "], "src/cli/pack_report.c": ["accepted", "refused"],
+          "src/cli/commands/cmd_watch.c": ["; loaded: "], "src/cli/commands/cmd_prime.c": ["%s%s%s at 0x%llx (%s): %s", "%s left: %s.", "Predicted: "], "src/cli/pack_report.c": ["accepted", "refused"],
           "src/bake/bake.c": ["%s%s%s at 0x%llx (%s): %s%s%.*s"], "src/driver/installed_compilers.c": ["%s; so"],
           "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/doctor/findings.c": [", and %s"],
           "src/plan/build.c": ["%s and %s"],

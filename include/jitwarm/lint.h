@@ -118,7 +118,7 @@ struct jw_lint_result {
 	size_t gpu_count;
 	struct jw_lint_code *codes; /* each once */
 	size_t code_count;
-	struct jw_lint_finding *findings; /* by file, in the order of the files */
+	struct jw_lint_finding *findings; /* by file, in the order of the files, then by GPU */
 	size_t finding_count;
 	struct jw_lint_before *before; /* by GPU, then by file */
 	size_t before_count;

@@ -62,7 +62,9 @@ const char *text_duration(char text[TEXT_SHORT], double seconds)
 {
 	uint64_t whole = seconds > 0 ? (uint64_t)(seconds + 0.5) : 0;
 
-	if (seconds < 9.95)
+	if (seconds > 0 && seconds < 0.05)
+		(void)text_format(text, TEXT_SHORT, "under 0.1 s");
+	else if (seconds < 9.95)
 		(void)text_format(text, TEXT_SHORT, "%.1f s", seconds > 0 ? seconds : 0.0);
 	else if (whole < 60)
 		(void)text_format(text, TEXT_SHORT, "%u s", (unsigned)whole);
@@ -72,6 +74,32 @@ const char *text_duration(char text[TEXT_SHORT], double seconds)
 	else
 		(void)text_format(text, TEXT_SHORT, "%u h %u min", (unsigned)(whole / 3600),
 						  (unsigned)(whole / 60 % 60));
+	return text;
+}
+
+const char *text_set_time(char text[TEXT_SHORT], uint64_t ms)
+{
+	enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+	const uint64_t unit = !ms                             ? SECOND
+						  : ms % HOUR == 0                ? HOUR
+						  : ms % MINUTE == 0 && ms < HOUR ? MINUTE
+						  : ms >= SECOND && ms < MINUTE   ? SECOND
+														  : 1;
+	char number[32];
+
+	if (ms > MINUTE && unit == 1)
+		return text_duration(text, (double)ms / SECOND);
+	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)(ms / unit));
+	if (ms % unit)
+		(void)snprintf(number + strlen(number), 5, ".%03u", (unsigned)(ms % unit));
+	if (ms % unit)
+		number[strspn(number, "0123456789.") - (ms % 10 ? 0 : ms % 100 ? 1 : 2)] = '\0';
+	(void)text_format(text, TEXT_SHORT,
+					  unit == HOUR     ? "%s h"
+					  : unit == MINUTE ? "%s min"
+					  : unit == SECOND ? "%s s"
+									   : "%s ms",
+					  number);
 	return text;
 }
 

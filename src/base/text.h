@@ -37,8 +37,12 @@ int text_vformat(char *text, size_t from, size_t size, const char *format, va_li
  * GiB", "1.10 GiB". Returns `text`. */
 const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes);
 
-/* Formats a time: "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns `text`. */
+/* Formats a measured time: "under 0.1 s", "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns
+ * `text`. */
 const char *text_duration(char text[TEXT_SHORT], double seconds);
+/* Formats a time that somebody has set, exactly: "1 ms", "1.5 s", "5 s", "2 min", "1 h 30 min".
+ * Returns `text`. */
+const char *text_set_time(char text[TEXT_SHORT], uint64_t ms);
 
 /* Formats an uncertain time: "2 to 3 min", "50 s to 2 min", "about 4 s", "under 0.1 s". Returns
  * `text`. */

@@ -395,7 +395,7 @@ static void add_bound(struct table *table, const struct verdict_row *row)
 		table_cell(table, STYLE_PLAIN, "–");
 	else
 		table_cell(table, over ? STYLE_BAD : STYLE_GOOD, over ? "over %s" : "within %s",
-				   text_duration(most, row->most_start_s));
+				   text_set_time(most, (uint64_t)(row->most_start_s * 1000 + 0.5)));
 }
 
 static void add_cell(struct table *table, const struct output *out, const struct verdict_row *row,

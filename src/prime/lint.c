@@ -1,10 +1,13 @@
 #include <jitwarm/lint.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/scan.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
+#include "base/set.h"
 #include "base/text.h"
 #include "code/rules.h"
 #include "code/target_names.h"
@@ -21,6 +24,8 @@ struct lint {
 	struct jw_target *plain;   /* for each GPU: PTX that it could compile but for the suffix */
 	char **files; /* the files with device code, in their order; a wheel is listed once */
 	size_t file_count;
+	struct set order; /* the places of files, and of members, in the order in which they are read */
+	size_t read;
 	uint32_t lacks_code; /* a bit for each GPU on which a file fails that code for it would mend */
 	uint32_t exclusive;  /* a bit for each GPU for which PTX is compiled that only it runs */
 };
@@ -111,6 +116,61 @@ static int note_lacking(struct jw_error *err, struct lint *lint, const struct jw
 	return note_image(err, lint, image, finding, text);
 }
 
+static uint64_t place_key(const char *path, const char *member)
+{
+	const uint64_t key = fnv_update(FNV_START, path, strlen(path) + 1);
+
+	return member ? fnv_update(key, member, strlen(member) + 1) : key;
+}
+
+static void note_place(struct lint *lint, const char *path, const char *member)
+{
+	const uint64_t key = place_key(path, member);
+
+	if (!set_has(&lint->order, key))
+		set_put(&lint->order, key, lint->read++);
+}
+
+struct placed {
+	size_t place, gpu, at;
+	struct jw_lint_finding finding;
+};
+
+/* For qsort: by file, then in the order of the GPUs. */
+static int order_placed(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	if (x->gpu != y->gpu)
+		return x->gpu < y->gpu ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Brings all findings about a file together, whichever step has found them. */
+static void order_findings(const struct lint *lint)
+{
+	struct jw_lint_result *result = lint->result;
+	struct placed *placed = mem_array(result->finding_count + 1, sizeof *placed);
+
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct jw_lint_finding *finding = &result->findings[i];
+		size_t cursor = 0, gpu = 0;
+
+		while (gpu < result->gpu_count &&
+			   !jw_target_equal(result->gpus[gpu].total.target, finding->target))
+			gpu++;
+		placed[i] = (struct placed){
+			set_find(&lint->order, place_key(finding->path, finding->member), &cursor), gpu, i,
+			*finding};
+	}
+	qsort(placed, result->finding_count, sizeof *placed, order_placed);
+	for (size_t i = 0; i < result->finding_count; i++)
+		result->findings[i] = placed[i].finding;
+	mem_free(placed);
+}
+
 static bool lint_except(void *context, const char *path, const char *member)
 {
 	struct lint *lint = context;
@@ -126,6 +186,9 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 
 	if (!count || strcmp(lint->files[count - 1], image->path) != 0)
 		arena_add_string(lint->result, &lint->files, &lint->file_count, MAX_FINDINGS, image->path);
+	note_place(lint, image->path, NULL);
+	if (image->member)
+		note_place(lint, image->path, image->member);
 	lint->result->images++;
 	lint->result->kernels |= image->empty < image->containers || image->damaged;
 	lint->result->damaged += image->damaged;
@@ -400,11 +463,13 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 		result = take_scanned(err, &lint, scanned);
 	}
 	if (!result) {
+		order_findings(&lint);
 		set_levels(&lint);
 		compare_with_before(&lint);
 		*ret_result = lint.result;
 		lint.result = NULL;
 	}
+	set_free(&lint.order);
 	jw_result_free(lint.result);
 	return result;
 }

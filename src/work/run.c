@@ -540,7 +540,7 @@ void run_blame(struct run *run, struct slot *slot, const struct child_end *how)
 		return;
 	if (slot->state == WORKER_HUNG)
 		(void)text_format(text, sizeof text, "did not end within %s",
-						  text_duration(limit, (double)compile_limit_ns(run, index) / 1e9));
+						  text_set_time(limit, compile_limit_ns(run, index) / 1000000));
 	else
 		(void)child_end_text(text, sizeof text, how);
 	(void)text_format(reason, sizeof reason, "the driver's compiler %s, twice", text);

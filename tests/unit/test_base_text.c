@@ -23,6 +23,43 @@ TEST(spans_share_a_unit_where_they_can)
 		assert_string_equal(text_span(text, cases[i].low, cases[i].high), cases[i].text);
 }
 
+TEST(a_time_that_was_set_is_printed_exactly)
+{
+	static const struct {
+		uint64_t ms;
+		const char *text;
+	} cases[] = {
+		{0, "0 s"},
+		{1, "1 ms"},
+		{250, "250 ms"},
+		{1000, "1 s"},
+		{1500, "1.5 s"},
+		{1001, "1.001 s"},
+		{2050, "2.05 s"},
+		{5000, "5 s"},
+		{59000, "59 s"},
+		{60000, "1 min"},
+		{90000, "1 min 30 s"},
+		{120000, "2 min"},
+		{3600000, "1 h"},
+		{5400000, "1 h 30 min"},
+		{7200000, "2 h"},
+	};
+	char text[TEXT_SHORT];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(text_set_time(text, cases[i].ms), cases[i].text);
+}
+
+TEST(no_measured_time_is_0_seconds)
+{
+	char text[TEXT_SHORT];
+
+	assert_string_equal(text_duration(text, 0.001), "under 0.1 s");
+	assert_string_equal(text_duration(text, 0.06), "0.1 s");
+	assert_string_equal(text_duration(text, 0), "0.0 s");
+}
+
 TEST(sizes_have_one_unit)
 {
 	static const struct {

@@ -169,12 +169,38 @@ struct lint_document {
 	struct jw_lint_result result;
 	const struct gpu_refused *refused;
 	size_t refused_count;
+	struct lint_part *parts;
+	size_t part_count;
+};
+
+/* One wheel or conda package, which users install alone; or all other files, which are one program.
+ */
+struct lint_part {
+	const char *path;      /* NULL for the other files */
+	struct jw_found found; /* its files, which belong to the whole search */
+	const char **paths;
+	struct jw_lint_result *result;
+	const struct jw_lint_gpu *gpus;
+	size_t gpu_count;
+};
+
+static const struct json_field part_fields[] = {
+	JSON(struct lint_part, path, "the path of the package; absent for the files outside packages",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_LIST_OF("gpus", struct lint_part, gpus, gpu_count,
+				 JSON_TABLE(struct jw_lint_gpu, lint_gpu_fields), "as in the whole document"),
+	{0},
 };
 
 static const struct json_field lint_fields[] = {
 	JSON_LIST_OF("gpus", struct lint_document, result.gpus, result.gpu_count,
 				 JSON_TABLE(struct jw_lint_gpu, lint_gpu_fields),
-				 "an object for each GPU, in the order of `--gpus`"),
+				 "an object for each GPU, in the order of `--gpus`, about all files together; its "
+				 "level is that of the worst package"),
+	JSON_LIST_OF("packages", struct lint_document, parts, part_count,
+				 JSON_TABLE(struct lint_part, part_fields),
+				 "an object for each wheel or conda package, and one for all other files; empty if "
+				 "there is only one of them"),
 	JSON_LIST_OF("refused", struct lint_document, refused, refused_count, &document_refused,
 				 "the GPUs of the question that the driver does not run, which are not in `gpus`"),
 	JSON_LIST_OF(
@@ -246,7 +272,7 @@ static void lint_print_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 	if (gpu->total.modules && bound->set)
 		buf_add(text, ", %s the bound of %s",
 				gpu->start.likely > bound->most_start_s ? "over" : "within",
-				text_duration(most, bound->most_start_s));
+				text_set_time(most, (uint64_t)(bound->most_start_s * 1000 + 0.5)));
 	if (gpu->lacking)
 		buf_add(text, "%ssome code of %s is not for this GPU", verdict_separator(text),
 				TEXT_COUNT(gpu->lacking, "file", "files"));
@@ -724,28 +750,17 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 	}
 }
 
-static int print_result(struct jw_error *err, struct cli *cli, const struct jw_found *found,
-						const struct jw_lint_result *result, const struct lint_bound *bound,
-						const struct gpu_targets *gpus, const struct jw_arch_list *list)
+/* Prints what lint says about files that belong together. */
+static int print_text(struct jw_error *err, struct cli *cli, const struct jw_lint_result *result,
+					  const struct lint_bound *bound, const struct gpu_targets *gpus,
+					  const struct jw_arch_list *list)
 {
-	const struct lint_document document = {*result, gpus->refused, gpus->refused_count};
 	struct cures cures = {.only_listed = true}; /* of others, the reader is the author */
 
-	if (options_given(&cli->options, "format")) {
-		lint_github_print(&cli->out, found, result, gpus, bound);
-		return 0;
-	}
-	if (cli->out.json)
-		return document_print(&cli->out, &document_lint, &document);
-	if (!result->images) {
-		print_claims(&cli->out, result, list);
-		if (!result->trouble_count && !result->claim_count && found_files_none(cli, found))
-			cli_end_with(cli, EXIT_CANNOT);
-		return 0;
-	}
-	if (!result->kernels) {
-		output_line(&cli->out, STYLE_PLAIN,
-					"no kernels found: no CUDA program can use the device code in these files");
+	if (!result->images || !result->kernels) {
+		if (result->images)
+			output_line(&cli->out, STYLE_PLAIN,
+						"no kernels found: no CUDA program can use the device code in these files");
 		print_claims(&cli->out, result, list);
 		return 0;
 	}
@@ -762,6 +777,274 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 					  &gpus->driver);
 	cures_print(cli, &cures, true);
 	jw_result_free(cures.owner);
+	return 0;
+}
+
+/* ---- packages: each is judged alone, as it is installed alone */
+
+/* Returns the path of a wheel or conda package among the files, or NULL. */
+static const char *package_of(const struct jw_found_file *file)
+{
+	return text_ends(file->path, ".whl") || text_ends(file->path, ".conda") ? file->path : NULL;
+}
+
+/* Divides the files; the files outside packages are the last part. Returns the number of parts. */
+static size_t divide_files(const struct jw_found *found, struct lint_part **ret_parts)
+{
+	struct lint_part *parts = mem_array(found->file_count + 1, sizeof *parts);
+	size_t count = 0;
+
+	for (int packages = 1; packages >= 0; packages--)
+		for (size_t i = 0; i < found->file_count; i++) {
+			const char *path = package_of(&found->files[i]);
+			struct lint_part *part;
+
+			if ((path != NULL) != (packages != 0))
+				continue;
+			if (path || !count || parts[count - 1].path) {
+				const size_t most = path ? 1 : found->file_count;
+
+				part = &parts[count++];
+				*part = (struct lint_part){.path = path, .found = *found};
+				part->found.files = mem_array(most, sizeof *part->found.files);
+				part->found.file_count = 0;
+				/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
+				part->paths = mem_array(most, sizeof *part->paths);
+				part->found.note_count = count == 1 ? found->note_count : 0;
+			}
+			part = &parts[count - 1];
+			part->paths[part->found.file_count] = found->files[i].path;
+			part->found.files[part->found.file_count++] = found->files[i];
+		}
+	if (!count) {
+		parts[count] = (struct lint_part){.found = *found};
+		parts[count++].found.files = NULL;
+	}
+	*ret_parts = parts;
+	return count;
+}
+
+static void free_parts(struct lint_part *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		jw_result_free(parts[i].result);
+		mem_free(parts[i].found.files);
+		mem_free(parts[i].paths);
+	}
+	mem_free(parts);
+}
+
+/* Writes the names of these GPUs, a bit for each; returns whether there are any. */
+static bool name_gpus(struct buf *names, const struct output *out,
+					  const struct jw_lint_result *result, uint32_t gpus)
+{
+	size_t count = 0;
+
+	names->size = 0;
+	for (size_t i = 0; i < result->gpu_count; i++)
+		count += gpus >> i & 1;
+	if (count > 1 && count == result->gpu_count) {
+		buf_add(names, "all %zu GPUs", count);
+		return true;
+	}
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		char name[GPUS_NAME];
+
+		if (gpus >> i & 1)
+			buf_add(names, "%s%s", names->size ? ", " : "",
+					gpu_targets_name(name, out, result->gpus[i].total.target));
+	}
+	return count;
+}
+
+static const char other_files[] = "other files";
+
+/* Prints one line for each part, so that the outcome of many wheels is at the end of the output. */
+static void print_parts(const struct output *out, const struct lint_part *parts, size_t count,
+						const struct lint_bound *bound)
+{
+	for (size_t p = 0; p < count; p++) {
+		const struct jw_lint_result *result = parts[p].result;
+		struct buf line = BUF_MAX(MAX_LINT_LINE), names = BUF_MAX(MAX_LINT_LINE);
+		uint32_t fails = 0, unsure = 0, over = 0, compiles = 0, lacks = 0;
+		bool label = false, arch_list = false;
+
+		for (size_t i = 0; result->kernels && i < result->gpu_count; i++) {
+			const struct jw_lint_gpu *gpu = &result->gpus[i];
+			const uint32_t bit = UINT32_C(1) << i;
+
+			if (gpu->total.fate.failing)
+				fails |= bit;
+			else if (bound->set && gpu->start.likely > bound->most_start_s)
+				over |= bit;
+			else if (gpu->total.tile || gpu->total.unknown)
+				unsure |= bit;
+			else if (gpu->total.modules)
+				compiles |= bit;
+			lacks |= gpu->parts ? bit : 0;
+		}
+		for (size_t i = 0; i < result->claim_count; i++)
+			if (result->claims[i].level == JW_LINT_ERROR)
+				*(result->claims[i].label ? &label : &arch_list) = true;
+		if (name_gpus(&names, out, result, fails))
+			buf_add(&line, "fails on %s", buf_text(&names));
+		if (name_gpus(&names, out, result, over))
+			buf_add(&line, "%sover --max-start on %s", verdict_separator(&line), buf_text(&names));
+		if (name_gpus(&names, out, result, unsure))
+			buf_add(&line, "%sjitwarm cannot tell on %s", verdict_separator(&line),
+					buf_text(&names));
+		if (name_gpus(&names, out, result, lacks))
+			buf_add(&line, "%sa part has no code for %s", verdict_separator(&line),
+					buf_text(&names));
+		if (name_gpus(&names, out, result, compiles))
+			buf_add(&line, "%scompiles on %s", verdict_separator(&line), buf_text(&names));
+		if (arch_list)
+			buf_add(&line, "%slacks code of --arch-list", verdict_separator(&line));
+		if (label)
+			buf_add(&line, "%sdoes not fit its label", verdict_separator(&line));
+		if (result->trouble_count)
+			buf_add(&line, "%s%s", verdict_separator(&line),
+					result->images ? "damaged" : "cannot be read");
+		else if (!result->images)
+			buf_add(&line, "no device code");
+		else if (!line.size)
+			buf_add(&line, "nothing to compile");
+		if (!p)
+			output_line(out, STYLE_STRONG, "Summary:");
+		output_line(out,
+					fails || over || label || arch_list || result->trouble_count ? STYLE_BAD
+																				 : STYLE_PLAIN,
+					"  %s: %s", parts[p].path ? parts[p].path : other_files, buf_text(&line));
+		buf_free(&line);
+		buf_free(&names);
+	}
+}
+
+/* Adds the findings of a part to those of the others, for one document. */
+static void join_result(struct jw_lint_result *all, const struct jw_lint_result *part,
+						size_t capacities[4])
+{
+#define JOIN(list, number, capacity)                                                               \
+	for (size_t i = 0; i < part->number; i++) {                                                    \
+		VEC_GROW(all->list, capacity, all->number);                                                \
+		all->list[all->number++] = part->list[i];                                                  \
+	}
+	JOIN(findings, finding_count, capacities[0])
+	JOIN(claims, claim_count, capacities[1])
+	JOIN(before, before_count, capacities[2])
+	JOIN(troubles, trouble_count, capacities[3])
+#undef JOIN
+	for (size_t i = 0; i < all->gpu_count; i++)
+		if (part->gpus[i].level > all->gpus[i].level)
+			all->gpus[i].level = part->gpus[i].level;
+}
+
+/* Prints the document: with several parts, `whole` has the sums, and the parts have the rest. */
+static int print_document(struct output *out, const struct jw_lint_result *whole,
+						  struct lint_part *parts, size_t count, const struct gpu_targets *gpus)
+{
+	struct lint_document document = {.result = *whole,
+									 .refused = gpus->refused,
+									 .refused_count = gpus->refused_count,
+									 .parts = parts,
+									 .part_count = count > 1 ? count : 0};
+	size_t capacities[4] = {0};
+	int failed;
+
+	if (count > 1) {
+		struct jw_lint_result *all = &document.result;
+
+		all->findings = NULL, all->claims = NULL, all->before = NULL, all->troubles = NULL;
+		all->finding_count = all->claim_count = all->before_count = all->trouble_count = 0;
+		for (size_t i = 0; i < all->gpu_count; i++)
+			all->gpus[i].level = JW_LINT_NOTE;
+		for (size_t i = 0; i < count; i++) {
+			parts[i].gpus = parts[i].result->gpus;
+			parts[i].gpu_count = parts[i].result->gpu_count;
+			join_result(all, parts[i].result, capacities);
+		}
+	}
+	failed = document_print(out, &document_lint, &document);
+	if (count > 1) {
+		mem_free(document.result.findings);
+		mem_free(document.result.claims);
+		mem_free(document.result.before);
+		mem_free(document.result.troubles);
+	}
+	return failed;
+}
+
+static void end_with_result(struct cli *cli, const struct jw_lint_result *result,
+							const struct lint_bound *bound)
+{
+	for (size_t i = 0; i < result->claim_count; i++)
+		if (result->claims[i].level == JW_LINT_ERROR)
+			cli_end_with(cli, EXIT_COLD);
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		if (result->gpus[i].total.fate.failing || result->gpus[i].total.tile ||
+			result->gpus[i].total.unknown)
+			cli_end_with(cli, EXIT_CANNOT);
+		if (result->gpus[i].parts ||
+			(bound->set && result->gpus[i].start.likely > bound->most_start_s))
+			cli_end_with(cli, EXIT_COLD);
+	}
+}
+
+static void hide_folder(const struct jw_index_wheel *wheel, struct jw_lint_result *result)
+{
+	for (size_t i = 0; i < result->finding_count; i++)
+		(void)index_wheel_hide_folder(wheel, result->findings[i].path);
+	for (size_t i = 0; i < result->before_count; i++)
+		(void)index_wheel_hide_folder(wheel, result->before[i].path);
+	for (size_t i = 0; i < result->claim_count; i++)
+		(void)index_wheel_hide_folder(wheel, result->claims[i].path);
+	for (size_t i = 0; i < result->trouble_count; i++)
+		(void)index_wheel_hide_folder(wheel, result->troubles[i]);
+}
+
+/* Judges each part, prints it unless there is a document, and adds up what decides the status. */
+static int lint_parts(struct jw_error *err, struct cli *cli, struct jw_lint_options *options,
+					  const struct jw_found *found, struct lint_part *parts, size_t count,
+					  const struct lint_bound *bound, const struct gpu_targets *gpus,
+					  const struct jw_arch_list *list, const struct jw_index_wheel *wheel)
+{
+	struct gpu_targets later = *gpus; /* the GPUs that do not run are annotated once */
+	const bool text = !cli->out.json && !options_given(&cli->options, "format");
+	size_t troubles = 0, images = 0, claims = 0;
+	int failed = 0;
+
+	later.refused_count = 0;
+	for (size_t p = 0; !failed && p < count; p++) {
+		struct lint_part *part = &parts[p];
+		struct jw_lint_result *result;
+
+		options->paths = part->paths;
+		options->path_count = part->found.file_count;
+		options->found = &part->found;
+		if (jw_lint(err, options, &part->result))
+			return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+		result = part->result;
+		hide_folder(wheel, result);
+		for (size_t i = 0; i < result->trouble_count; i++)
+			output_error(&cli->out, "%s", result->troubles[i]);
+		troubles += result->trouble_count;
+		images += result->images;
+		claims += result->claim_count;
+		end_with_result(cli, result, bound);
+		if (options_given(&cli->options, "format"))
+			lint_github_print(&cli->out, &part->found, result, p ? &later : gpus, bound);
+		else if (text && count > 1 && result->images && !result->finding_count)
+			output_line(&cli->out, STYLE_STRONG, "%s:", part->path ? part->path : other_files);
+		if (text)
+			failed = print_text(err, cli, result, bound, gpus, list);
+	}
+	if (failed)
+		return failed;
+	cli_end_with(cli, exit_of_troubles(troubles + found->trouble_count, images));
+	if (text && !images && !troubles && !claims && found_files_none(cli, found))
+		cli_end_with(cli, EXIT_CANNOT);
+	if (text && count > 1 && images)
+		print_parts(&cli->out, parts, count, bound);
 	return 0;
 }
 
@@ -786,46 +1069,30 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		.state_dir = cli_state(NULL, cli),
 		.cancel = cli_cancel,
 	};
-	struct jw_lint_result *result;
+	struct jw_lint_result *whole = NULL;
+	struct lint_part *parts;
 	struct found_files files;
+	size_t count;
 	int failed;
 
 	if (found_files_find(err, &cli->out, path ? &path : given->operands, given->operand_count,
 						 false, &files))
 		return -1;
-	options.paths = files.paths;
-	options.path_count = files.count;
-	options.found = files.found;
-	failed = jw_lint(err, &options, &result) ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
-	if (!failed) {
-		for (size_t i = 0; i < result->finding_count; i++)
-			(void)index_wheel_hide_folder(wheel, result->findings[i].path);
-		for (size_t i = 0; i < result->before_count; i++)
-			(void)index_wheel_hide_folder(wheel, result->before[i].path);
-		for (size_t i = 0; i < result->claim_count; i++) {
-			(void)index_wheel_hide_folder(wheel, result->claims[i].path);
-			if (result->claims[i].level == JW_LINT_ERROR)
-				cli_end_with(cli, EXIT_COLD);
-		}
-		for (size_t i = 0; i < result->trouble_count; i++)
-			output_error(&cli->out, "%s", index_wheel_hide_folder(wheel, result->troubles[i]));
-		cli_end_with(cli, exit_of_troubles(result->trouble_count + files.found->trouble_count,
-										   result->images));
-		for (size_t i = 0; i < result->gpu_count; i++) {
-			if (result->gpus[i].total.fate.failing || result->gpus[i].total.tile ||
-				result->gpus[i].total.unknown)
-				cli_end_with(cli, EXIT_CANNOT);
-			if (result->gpus[i].parts ||
-				(bound.set && result->gpus[i].start.likely > bound.most_start_s))
-				cli_end_with(cli, EXIT_COLD);
-		}
-		if (!files.count && !cli->status)
-			cli->status = EXIT_CANNOT; /* nothing was judged, in whichever format that is printed */
-		failed = print_result(err, cli, files.found, result, &bound, gpus, list);
-		jw_result_free(result);
+	count = divide_files(files.found, &parts);
+	failed = lint_parts(err, cli, &options, files.found, parts, count, &bound, gpus, list, wheel);
+	if (!files.count && !cli->status)
+		cli->status = EXIT_CANNOT; /* nothing was judged, in whichever format that is printed */
+	if (!failed && cli->out.json) {
+		options.paths = files.paths;
+		options.path_count = files.count;
+		options.found = files.found;
+		failed = (count > 1 && jw_lint(err, &options, &whole)) ||
+				 print_document(&cli->out, whole ? whole : parts->result, parts, count, gpus);
 	}
+	jw_result_free(whole);
+	free_parts(parts, count);
 	found_files_free(&files);
-	return failed;
+	return failed ? -1 : 0;
 }
 
 /* ---- [tool.jitwarm.lint] of the working directory's pyproject.toml: what the command line does

@@ -253,7 +253,7 @@ static const char *left_text(char text[TEXT_SHORT], const struct watching *watch
 
 	if (seconds < 0 || !goes_on)
 		return "";
-	(void)text_format(text, TEXT_SHORT, ", about %s", text_duration(time, seconds));
+	(void)text_format(text, TEXT_SHORT, ", %s", text_span(time, seconds, seconds));
 	return text;
 }
 

@@ -20,8 +20,13 @@ run 1 lint --gpus rtx30,rtx50 --max-start 0 "$package" "$work/b.ptx"
 [[ $(grep -c " avoids this.*: -gencode" "$out") == 2 ]] || fail "not one line for each file"
 out_has "/a, b%.ptx: code for sm_86 (RTX 30), sm_120 (RTX 50) avoids this; "
 snapshot run 0 lint --gpus rtx30..rtx50 --max-start 5s "$package"
-out_has "within 5.0 s"
+out_has "within 5 s"
 snapshot run 0 lint --gpus b200 --driver 580 "$package"
+
+# A bound is printed as it was set.
+run 1 lint --gpus rtx30 --max-start 1ms "$package"
+out_has "over 1 ms"
+out_lacks "0.0 s"
 
 run 1 lint --gpus rtx30..rtx40 --max-start 0 --json "$package"
 json 'd["schema"] == "jitwarm.lint/1"'
@@ -42,7 +47,7 @@ json 'd["gpus"][0]["failing"] == 1 and d["gpus"][0]["level"] == "error"'
 
 # Each annotation is one line for a GPU; characters that would end the line or a property are escaped.
 snapshot run 1 lint --gpus rtx30 --max-start 0 --format github "$package"
-out_has "over the bound of 0.0 s; avoided by -gencode arch=compute_86,code=sm_86"
+out_has "over the bound of 0 s; avoided by -gencode arch=compute_86,code=sm_86"
 [[ $(wc -l <"$out") == 1 && $(head -c 13 "$out") == "::error file=" ]] || fail "not one annotation"
 run 0 lint --gpus rtx30 --format github "$package"
 [[ $(head -c 15 "$out") == "::warning file=" ]] || fail "not a warning"
@@ -118,6 +123,56 @@ run 2 lint --driver 470 empty/c.so --gpus rtx30
 out_has "will fail: toolkit 12.8 requires driver 525"
 run 1 lint empty lib --gpus rtx30 --max-start 0
 out_has "-gencode arch=compute_86"
+
+# Several wheels: each is judged alone, has one place in the output, and a line in the summary. A file that fails on one GPU and compiles
+# on another is one entry.
+mkdir dist
+python3 - "$cases/../../framework" <<'PYTHON'
+import sys, zipfile
+sys.path.insert(0, sys.argv[1])
+import fatbin
+def ptx(sm, kernel="k"):
+    text = b".version 8.0\n.target sm_%d\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n" % (sm, kernel.encode())
+    return fatbin.entry(fatbin.PTX, sm, fatbin.ptx_payload(text), isa=(8, 0))
+def cubin(sm):
+    return fatbin.entry(fatbin.CUBIN, sm, fatbin.old_cubin(sm, "k", 64))
+def save(name, **libraries):
+    with zipfile.ZipFile(f"dist/{name}-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("pkg/__init__.py", "")
+        for library, code in libraries.items():
+            wheel.writestr(f"pkg/{library}.so", fatbin.library(*code))
+save("both", a=[fatbin.container(ptx(86, "a"))], b=[fatbin.container(ptx(86, "b"))])
+save("part", a=[fatbin.container(ptx(80, "a"))], b=[fatbin.container(ptx(86, "b"))])
+save("old", k=[fatbin.container(cubin(80))])
+save("new", k=[fatbin.container(cubin(86), cubin(120))])
+save("python")
+PYTHON
+printf 'PK\003\004' >dist/cut-1-py3-none-any.whl
+snapshot run 1 lint --gpus a100,rtx30,rtx50 dist/*.whl
+[[ $(grep -c "^ pkg/a.so" "$out") == 2 && $(grep -c "^ pkg/b.so" "$out") == 2 ]] || fail "a file has two places"
+out_has "  dist/part-1-py3-none-any.whl: a part has no code for sm_80 (A100); compiles on all 3 GPUs"
+out_has "  dist/both-1-py3-none-any.whl: fails on sm_80 (A100); compiles on sm_86 (RTX 30), sm_120 (RTX 50)"
+out_has "  dist/cut-1-py3-none-any.whl: cannot be read" "  dist/python-1-py3-none-any.whl: no device code"
+out_has "  dist/new-1-py3-none-any.whl: fails on sm_80 (A100)" "  dist/old-1-py3-none-any.whl: fails on sm_120 (RTX 50)"
+cp "$out" listed
+run 1 lint --gpus a100,rtx30,rtx50 dist
+cmp -s <(sed 's/[^ ]*dist/dist/' "$out") listed || fail "another answer for the folder"
+run 1 lint --gpus a100,rtx30,rtx50 --json dist/*.whl lib
+json '{posix(p.get("path", "")).split("/")[-1].split("-")[0]: [g["level"] for g in p["gpus"]] for p in d["packages"]} == {"both": ["error", "warning", "warning"], "cut": ["note"] * 3, "new": ["error", "note", "note"], "old": ["note", "note", "error"], "part": ["warning"] * 3, "python": ["note"] * 3, "": ["warning"] * 3}'
+json '[g["level"] for g in d["gpus"]] == ["error", "warning", "error"] and len(d["troubles"]) == 1'
+# The bound is for each wheel, not for their sum.
+run 0 lint --gpus rtx30,rtx50 --json dist/both*
+start=$(python3 -c 'import json, sys; print(int(json.load(open(sys.argv[1]))["gpus"][1]["start_seconds"]["likely"] * 1500) + 1)' "$out")
+python3 - <<'PYTHON'
+import zipfile
+with zipfile.ZipFile("dist/both-1-py3-none-any.whl") as one, zipfile.ZipFile("dist/twin-1-py3-none-any.whl", "w") as two:
+    for name in one.namelist():
+        two.writestr(name.replace("pkg", "twin"), one.read(name).replace(b"entry a()", b"entry c()").replace(b"entry b()", b"entry d()"))
+PYTHON
+run 0 lint --gpus rtx30,rtx50 --max-start "${start}ms" dist/both* dist/twin*
+out_has "Summary:"
+run 0 lint --gpus rtx30 dist/python*
+out_lacks "Summary:"
 
 # wrong usage
 snapshot run 64 lint
