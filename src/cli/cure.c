@@ -58,6 +58,41 @@ static bool has_several(const struct cures *cures)
 	return false;
 }
 
+/* Returns whether one line says both. */
+static bool is_alike(const struct jw_cure *a, const struct jw_cure *b)
+{
+	return a->listed == b->listed && a->unexamined == b->unexamined &&
+		   !strcmp(a->package, b->package) && text_same(a->version, b->version) &&
+		   text_same(a->install, b->install);
+}
+
+/* Writes the GPUs with this cure, for people and for --target. Returns whether the cure is the
+ * first one of them. */
+static bool collect_gpus(const struct cures *cures, size_t at, const struct output *out,
+						 struct buf *names, struct buf *targets)
+{
+	enum { MOST_NAMES = 4 };
+	bool first = true;
+	size_t count = 0;
+
+	for (size_t i = 0; i < cures->count; i++) {
+		const struct jw_target target = cures->items[i].target;
+		char name[GPUS_NAME], sm[JW_TARGET_TEXT];
+
+		if (!is_alike(&cures->items[i].is, &cures->items[at].is))
+			continue;
+		first = first && i >= at;
+		buf_add(names, "%s%s", count ? ", " : "", gpu_targets_name(name, out, target));
+		buf_add(targets, "%s%s", count ? "," : "", jw_target_sm(sm, target));
+		count++;
+	}
+	if (count > MOST_NAMES) {
+		names->size = 0;
+		buf_add(names, "these %zu GPUs", count);
+	}
+	return first;
+}
+
 void cures_print(const struct cli *cli, const struct cures *cures, bool named)
 {
 	static const char *const kept[] = {"driver", "platform", NULL};
@@ -66,12 +101,18 @@ void cures_print(const struct cli *cli, const struct cures *cures, bool named)
 	for (size_t i = 0; i < cures->count; i++) {
 		const struct cure *cure = &cures->items[i];
 		const char *package = cure->is.package, *version = cure->is.version;
-		struct buf command = BUF_MAX(NEXT_STEP_MAX);
-		char text[512], name[GPUS_NAME], sm[JW_TARGET_TEXT], driver[JW_DRIVER_OPTION];
+		struct buf command = BUF_MAX(NEXT_STEP_MAX), names = BUF_MAX(NEXT_STEP_MAX),
+				   targets = BUF_MAX(NEXT_STEP_MAX);
+		char text[512], driver[JW_DRIVER_OPTION];
 
+		if (!collect_gpus(cures, i, &cli->out, &names, &targets)) {
+			buf_free(&names);
+			buf_free(&targets);
+			continue;
+		}
 		if (version && several)
 			(void)text_format(text, sizeof text, "Newest %s that runs on %s: ", package,
-							  gpu_targets_name(name, &cli->out, cure->target));
+							  buf_text(&names));
 		else if (version)
 			(void)text_format(text, sizeof text, "Newest %s that runs: ", package);
 		else
@@ -80,13 +121,13 @@ void cures_print(const struct cli *cli, const struct cures *cures, bool named)
 				!cure->is.listed ? "%s is not in jitwarm's list; find a release that runs on %s: "
 				: cure->is.unexamined ? "No examined release of %s runs on %s; examine older ones: "
 									  : "No release of %s runs on %s; see why: ",
-				package, gpu_targets_name(name, &cli->out, cure->target));
+				package, buf_text(&names));
 		if (version) {
 			buf_add(&command, "%s", cure->is.install);
 		} else {
 			buf_add(&command, "jitwarm which");
 			if (named)
-				buf_add(&command, " --target %s", jw_target_sm(sm, cure->target));
+				buf_add(&command, " --target %s", buf_text(&targets));
 			if (named && !options_given(&cli->options, "driver"))
 				buf_add(&command, "%s", jw_driver_option(driver, &cures->driver));
 			next_step_keep(&command, &cli->options, kept);
@@ -94,6 +135,8 @@ void cures_print(const struct cli *cli, const struct cures *cures, bool named)
 					cure->is.listed && !cure->is.unexamined ? "" : " --ask");
 		}
 		next_step(&cli->out, STYLE_PLAIN, text, &command);
+		buf_free(&names);
+		buf_free(&targets);
 	}
 }
 

@@ -37,6 +37,14 @@ for command in scan lint; do
 done
 # The driver calls for an older release; for several GPUs, each has its own.
 snapshot run 2 scan --target gtx1080,k80 --driver 470 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
+# GPUs with the same cure share a line, of a release and of a question; the line names all of them.
+run 2 scan --target k80,gtx1080,a100 unlisted-1.0-cp312-cp312-linux_x86_64.whl
+out_has "find a release that runs on sm_37 (K80), sm_61 (gtx1080), sm_80 (A100): jitwarm which --target sm_37,sm_61,sm_80 unlisted --ask"
+[[ $(grep -c "jitwarm which" "$out") == 1 ]] || fail "a line for each GPU"
+run 2 scan --target all unlisted-1.0-cp312-cp312-linux_x86_64.whl
+[[ $(grep -c "that runs on these [0-9]* GPUs: jitwarm which --target sm_35,sm_37,[^ ]* unlisted --ask" "$out") == 1 ]] || fail "not one line for all GPUs"
+run 2 scan --target gtx1080,p100 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
+[[ $(grep -c "^Newest torch that runs on sm_61 (gtx1080), sm_60 (P100): pip install torch==" "$out") == 1 ]] || fail "not one release for both"
 snapshot run 2 scan --json --target gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 
 # An installed library is named by its package, each file once.
