@@ -219,7 +219,7 @@ def plain(text):
     """A line without what differs between two machines: paths, numbers with their units, and the plural after them."""
     text = re.sub(r"(?<![\w.])(/[\w.@+-]+){2,}", "PATH", text)
     text = text.replace(", some when first used", "") # TensorFlow loads its modules in both ways
-    text = re.sub(r"(?<![\w-])[\d.,]*\d( (s|ms|min|h|B|KiB|MiB|GiB|GB))?\b", "N", text)
+    text = re.sub(r"(under )?(?<![\w-])[\d.,]*\d( (s|ms|min|h|B|KiB|MiB|GiB|GB))?\b", "N", text)
     text = re.sub(r"N( N)*( to N)+|N( N)+", "N", text)
     return " ".join(re.sub(r"\bN (\w+?)s\b", r"N \1", re.sub(r"\d+", "N", text)).split())
 
