@@ -408,6 +408,70 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 	return -1;
 }
 
+/* Returns the line of check for the GPU that was named with --target to a command that has no
+ * --target; with the options and names that check takes, too. The caller frees it. */
+static char *line_of_check(const struct cli *cli, const char *gpu)
+{
+	const struct options *given = &cli->options;
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+	buf_add(&command, "jitwarm check --target");
+	shell_add_word(&command, gpu);
+	for (const struct cli_option *option = command_check.options; option->name; option++)
+		if (!option->hidden && options_has(given, option->name))
+			next_step_keep(&command, given, (const char *const[]){option->name, NULL});
+	for (size_t i = 0; i < (cli->command->takes_command ? given->divided_at : given->operand_count);
+		 i++)
+		if (given->operands[i] != given->unknown_value)
+			shell_add_word(&command, given->operands[i]);
+	return next_step_take(&command);
+}
+
+/* Refuses an option that the command does not have, with the command that has it. */
+static int refuse_option(struct jw_error *err, struct cli *cli, const struct jw_error *wrong)
+{
+	enum { MOST_NAMES = 3 };
+	/* What the files of these commands say themselves */
+	static const char *const of_files[] = {"platform", "python"};
+	const struct options *given = &cli->options;
+	const char *const name = given->unknown;
+	const size_t length = strcspn(name, "=");
+	const char *const dashes = length > 1 ? "--" : "-";
+	struct buf names = BUF_MAX(NEXT_STEP_MAX);
+	size_t count = 0;
+
+	if (length > 1 && options_means_target(given)) {
+		const char *gpu = given->unknown_value;
+		char *line = line_of_check(cli, gpu && *gpu && *gpu != '-' ? gpu : "GPU");
+
+		error_set(err, JW_ERR_USAGE,
+				  cli->command->reads ? "this command has no --target: “%s” answers for another GPU"
+									  : "this command has no --target: “%s” answers for another "
+										"GPU, “jitwarm make” compiles for it",
+				  line);
+		mem_free(line);
+		return -1;
+	}
+	for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
+		if (strlen(of_files[i]) == length && !memcmp(of_files[i], name, length) &&
+			options_has(given, "environment"))
+			return error_set(err, JW_ERR_USAGE,
+							 "unknown option --%s: the files themselves are for one platform and "
+							 "Python; leave out --%s",
+							 of_files[i], of_files[i]);
+	for (size_t i = 0; cli->commands[i]; i++)
+		if (!cli->commands[i]->hidden && cli->commands[i] != cli->command &&
+			options_in_table(cli->commands[i]->options, name, length) && ++count <= MOST_NAMES)
+			buf_add(&names, "%s“jitwarm %s”", names.size ? ", " : "", cli->commands[i]->name);
+	if (count && count <= MOST_NAMES)
+		error_set(err, JW_ERR_USAGE, "unknown option %s%.*s, which is an option of %s", dashes,
+				  (int)length, name, buf_text(&names));
+	else
+		error_copy(err, wrong);
+	buf_free(&names);
+	return -1;
+}
+
 static bool is_help(const char *word)
 {
 	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "/?");
@@ -547,7 +611,7 @@ static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **ar
 		(cli->argc && os_is_separator('\\') && !strcmp(cli->argv[0], "/?")))
 		cli->asks = ASKS_HELP;
 	else if (wrong.code)
-		return error_copy(err, &wrong);
+		return cli->options.unknown ? refuse_option(err, cli, &wrong) : error_copy(err, &wrong);
 	return 0;
 }
 

@@ -97,8 +97,7 @@ void gpu_lines_print(const struct output *out, struct gpu_lines *lines, const ch
 #define GPUS_OPTIONS                                                                               \
 	CLI_LIST("target", "GPU",                                                                      \
 			 "Answer for this GPU instead of this machine's GPUs: sm_86, 8.6, rtx3070, “RTX "    \
-			 "4090”, h100, native, all, or several with commas; may be repeated",                  \
-			 .aliases = {"gpu", "gpus", "arch"}),                                                  \
+			 "4090”, h100, native, all, or several with commas; may be repeated"),                 \
 		CLI_VALUE("driver", "VERSION",                                                             \
 				  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",      \
-				  .aliases = {"cuda"}, .names = NAMES_DRIVER)
+				  .names = NAMES_DRIVER)

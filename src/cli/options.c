@@ -50,26 +50,97 @@ static bool is_named(const char *known, const char *name, size_t length)
 	return known && strlen(known) == length && !memcmp(known, name, length);
 }
 
-static bool has_alias(const struct cli_option *option, const char *name, size_t length)
-{
-	for (size_t i = 0; i < OPTION_ALIASES; i++)
-		if (is_named(option->aliases[i], name, length))
-			return true;
-	return false;
-}
+/* Names that other tools have for an option, in every command that has the option; help does not
+ * show them. If several rows have a name, the first one of which the command has the option counts.
+ */
+static const struct {
+	const char *typed, *means;
+} synonyms[] = {
+	{"env", "environment"},
+	{"venv", "environment"},
+	{"virtualenv", "environment"},
+	{"conda-env", "environment"},
+	{"prefix", "environment"},
+	{"gpu", "target"},
+	{"gpu", "gpus"},
+	{"gpus", "target"},
+	{"gpus", "gpu"},
+	{"target", "gpus"},
+	{"targets", "target"},
+	{"targets", "gpus"},
+	{"target", "arch"},
+	{"gpu", "arch"},
+	{"arch", "target"},
+	{"arch", "gpus"},
+	{"arch", "gpu"},
+	{"sm", "target"},
+	{"sm", "gpus"},
+	{"sm", "arch"},
+	{"sm", "gpu"},
+	{"compute-capability", "target"},
+	{"compute-capability", "gpus"},
+	{"compute-capability", "gpu"},
+	{"archs", "arch-list"},
+	{"archs", "target"},
+	{"cuda-arch", "arch-list"},
+	{"cuda-arch", "target"},
+	{"cuda-archs", "arch-list"},
+	{"cuda-archs", "target"},
+	{"cuda-architectures", "arch-list"},
+	{"cuda-architectures", "target"},
+	{"gencode", "arch-list"},
+	{"require", "arch-list"},
+	{"cuda", "driver"},
+	{"cuda-version", "driver"},
+	{"driver-version", "driver"},
+	{"os", "platform"},
+	{"python-version", "python"},
+	{"py", "python"},
+	{"requirement", "requirements"},
+	{"workers", "jobs"},
+	{"threads", "jobs"},
+	{"dryrun", "dry-run"},
+	{"out", "output"},
+	{"output-dir", "output"},
+	{"cache-dir", "cache"},
+	{"max-cache-size", "max-size"},
+	{"cache-size", "max-size"},
+	{"max-time", "max-start"},
+	{"exclude", "except"},
+	{"verbose", "explain"},
+};
 
 /* Finds an option by its name, or by its letter if the name is NULL. */
-static const struct cli_option *find_in_table(const struct cli_option *table, const char *name,
-											  size_t length, char letter)
+static const struct cli_option *find_own(const struct cli_option *table, const char *name,
+										 size_t length, char letter)
 {
 	const struct cli_option *option;
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->title &&
-			(name ? is_named(option->name, name, length) || has_alias(option, name, length)
-				  : option->letter == letter))
+			(name ? is_named(option->name, name, length) : option->letter == letter))
 			return option;
 	return NULL;
+}
+
+/* As find_own, or by a synonym. */
+static const struct cli_option *find_in_table(const struct cli_option *table, const char *name,
+											  size_t length, char letter)
+{
+	const struct cli_option *option = find_own(table, name, length, letter);
+
+	for (size_t i = 0; name && !option && i < sizeof synonyms / sizeof *synonyms; i++)
+		if (is_named(synonyms[i].typed, name, length))
+			option = find_own(table, synonyms[i].means, strlen(synonyms[i].means), 0);
+	return option;
+}
+
+bool options_in_table(const struct cli_option *table, const char *name, size_t length)
+{
+	const struct cli_option *option =
+		length == 1 ? find_own(table, NULL, 0, *name) : find_own(table, name, length, 0);
+
+	return option && !option->hidden && !option->only_setting;
 }
 
 /* Writes "--a, --b" if the command has few options. */
@@ -95,23 +166,52 @@ struct arguments {
 	char **end;
 };
 
-static int unknown_name(struct jw_error *err, const struct cli_option *table, const char *name,
-						size_t length)
+/* Returns the option of which the text is a possible value: --print for “docker”. */
+static const struct cli_option *find_choice(const struct cli_option *table, const char *text,
+											size_t length)
 {
-	struct suggest nearest = suggest_for(name, length);
 	const struct cli_option *option;
-	char list[MAX_LIST];
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
-		if (!option->hidden) {
+		for (const char *at = option->hidden ? NULL : option->choices; at && *at;
+			 at += strcspn(at, "|"), at += *at == '|')
+			if (strcspn(at, "|") == length && !memcmp(at, text, length))
+				return option;
+	return NULL;
+}
+
+/* Refuses an option that the command does not have. `value` is the word that may be its value. */
+static int unknown_name(struct jw_error *err, struct options *options, const char *name,
+						size_t length, const char *value)
+{
+	const struct cli_option *const table = options->table;
+	struct suggest nearest = suggest_for(name, length);
+	const struct cli_option *option = find_choice(table, name, length);
+	char list[MAX_LIST];
+
+	if (option)
+		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s %.*s?)",
+						 (int)length, name, option->name, (int)length, name);
+	/* “--format json” */
+	option = value ? find_own(table, value, strlen(value), 0) : NULL;
+	if (option && option->kind == OPTION_FLAG && !option->hidden)
+		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s?)",
+						 (int)(length < 200 ? length : 200), name, value);
+
+	for (size_t i = 0; (option = table_at(table, i)); i++)
+		if (!option->hidden)
 			suggest_offer(&nearest, option->name);
-			for (size_t k = 0; k < OPTION_ALIASES && option->aliases[k]; k++)
-				suggest_offer(&nearest, option->aliases[k]);
-		}
+	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+		if (find_own(table, synonyms[i].means, strlen(synonyms[i].means), 0))
+			suggest_offer(&nearest, synonyms[i].typed);
 	length = length < 200 ? length : 200;
 	if (nearest.best)
 		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s?)",
 						 (int)length, name, nearest.best);
+	if (err) {
+		options->unknown = name;
+		options->unknown_value = value;
+	}
 	if (!*few_options(list, sizeof list, table))
 		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s", (int)length, name);
 	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s; this command takes %s", (int)length,
@@ -267,22 +367,17 @@ static int take_option_value(struct jw_error *err, const struct cli_option *tabl
 	return 0;
 }
 
-/* Returns whether the unknown option is --target, which the command does not have, or a typing
- * error in it. */
-static bool means_target(const struct cli_option *table, const char *text, size_t length)
+bool options_means_target(const struct options *options)
 {
+	const char *const text = options->unknown;
+	const size_t length = strcspn(text, "=");
 	struct suggest nearest = suggest_for(text, length);
-	const struct cli_option *option;
 
-	for (size_t i = 0; (option = table_at(table, i)); i++)
-		if (!strcmp(option->name, "target") || has_alias(option, "target", strlen("target")))
-			return false;
-		else if (!option->hidden)
-			suggest_offer(&nearest, option->name);
 	suggest_offer(&nearest, "target");
-	if ((length == 3 || length == 4) && !strncmp(text, "gpus", length))
-		return true;
-	return nearest.best && !strcmp(nearest.best, "target");
+	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+		if (!strcmp(synonyms[i].means, "target") && is_named(synonyms[i].typed, text, length))
+			return true;
+	return nearest.best;
 }
 
 /* Refuses the unit of a time or a size in a word of its own: “--budget-time 5 min”. */
@@ -315,12 +410,11 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 	if (given.option && given.option->only_setting)
 		return error_set(err, JW_ERR_USAGE, "--%s is a setting: “jitwarm config %s VALUE” sets it",
 						 given.option->name, given.option->name);
-	if (!given.option && means_target(options->table, text, length))
-		return error_set(err, JW_ERR_USAGE,
-						 "this command has no --target: “jitwarm scan” answers for another GPU, "
-						 "“jitwarm make” compiles for it");
 	if (!given.option)
-		return unknown_name(err, options->table, text, length);
+		return unknown_name(err, options, text, length,
+							equals                 ? equals + 1
+							: rest->at < rest->end ? *rest->at
+												   : NULL);
 	if (take_option_value(err, options->table, given.option, equals ? equals + 1 : NULL, rest,
 						  &given.value) ||
 		(!equals && refuse_lone_unit(err, &given, rest->at < rest->end ? *rest->at : NULL)))
@@ -328,11 +422,13 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 	return add_given(err, options, given);
 }
 
-static int unknown_letter(struct jw_error *err, const struct cli_option *table, const char *text)
+static int unknown_letter(struct jw_error *err, struct options *options, const char *text)
 {
 	char list[MAX_LIST];
 
-	if (!*few_options(list, sizeof list, table))
+	if (err && !text[1])
+		options->unknown = text;
+	if (!*few_options(list, sizeof list, options->table))
 		return error_set(err, JW_ERR_USAGE, "unknown option -%.20s", text);
 	return error_set(err, JW_ERR_USAGE, "unknown option -%.20s; this command takes %s", text, list);
 }
@@ -346,7 +442,7 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 		const char *attached = NULL;
 
 		if (!given.option)
-			return unknown_letter(err, options->table, text);
+			return unknown_letter(err, options, text);
 		text++;
 		if (given.option->kind != OPTION_FLAG && *text) {
 			attached = text + (*text == '=');
@@ -546,10 +642,12 @@ bool options_name_folder(const char *path)
 
 /* Checks that the value is one of “user|system|shell”, and writes it as there: “Windows” is
  * “windows”. */
-static int check_choice(struct jw_error *err, const struct option_given *given)
+static int check_choice(struct jw_error *err, const struct cli_option *table,
+						const struct option_given *given)
 {
 	struct buf list = BUF_MAX(MAX_LIST);
 	const char *choice = given->option->choices;
+	const struct cli_option *flag;
 
 	while (choice) {
 		const size_t length = strcspn(choice, "|");
@@ -565,17 +663,23 @@ static int check_choice(struct jw_error *err, const struct option_given *given)
 		buf_add(&list, "%s%.*s", !list.size ? "" : last ? " or " : ", ", (int)length, choice);
 		choice = last ? NULL : choice + length + 1;
 	}
-	error_set(err, JW_ERR_USAGE, "it takes %s, not “%.100s”", buf_text(&list), given->value);
+	flag = find_own(table, given->value, strlen(given->value), 0);
+	if (flag && flag->kind == OPTION_FLAG)
+		error_set(err, JW_ERR_USAGE, "it takes %s, not “%.100s” (did you mean --%s?)",
+				  buf_text(&list), given->value, flag->name);
+	else
+		error_set(err, JW_ERR_USAGE, "it takes %s, not “%.100s”", buf_text(&list), given->value);
 	buf_free(&list);
 	return -1;
 }
 
-static int check_value(struct jw_error *err, const struct option_given *given)
+static int check_value(struct jw_error *err, const struct cli_option *table,
+					   const struct option_given *given)
 {
 	const char *value = given->value;
 	struct jw_driver driver;
 
-	if (given->option->choices && check_choice(err, given))
+	if (given->option->choices && check_choice(err, table, given))
 		return -1;
 	switch (given->option->names) {
 	case NAMES_OTHER: return 0;
@@ -614,7 +718,7 @@ int options_check(struct jw_error *err, const struct options *options)
 	char name[MAX_OPTION_NAME];
 
 	for (size_t i = 0; i < options->given_count; i++)
-		if (check_value(err, &options->given[i]))
+		if (check_value(err, options->table, &options->given[i]))
 			return error_prefix(err, "%s", called(name, &options->given[i]));
 	return 0;
 }

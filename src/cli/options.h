@@ -41,12 +41,9 @@ enum option_names {
 	NAMES_ENTRIES,          /* whose entries: “former”, a driver's whole version, or a stamp */
 };
 
-enum { OPTION_ALIASES = 3 };
-
 struct cli_option {
-	const char *name;                    /* without "--"; NULL ends the table */
-	const char *aliases[OPTION_ALIASES]; /* other names, which help does not show, or NULL */
-	char letter;                         /* without "-"; 0 if there is none */
+	const char *name; /* without "--"; NULL ends the table */
+	char letter;      /* without "-"; 0 if there is none */
 	enum option_kind kind;
 	const char *value;     /* the name of the value in help: "DIR" */
 	const char *help;      /* a sentence without its full stop; help wraps it */
@@ -123,7 +120,7 @@ struct cli_option {
 	CLI_VALUE("environment", "DIR",                                                                \
 			  "Use the environment DIR (virtual, conda by name, or a project with a .venv) "       \
 			  "instead of the active one",                                                         \
-			  .aliases = {"env"}, .letter = 'e')
+			  .letter = 'e')
 
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];
@@ -141,6 +138,10 @@ struct options {
 	size_t given_count, given_capacity;
 	const char **operands; /* point into argv; NULL after the last */
 	size_t operand_count;
+	/* The first mistake of the line, if it is an option that the command does not have, nor a name
+	 * that is similar to one of its options: “platform”, or “x” for -x; and the word that may be
+	 * its value. NULL otherwise. */
+	const char *unknown, *unknown_value;
 	bool divided;      /* there was a "--" */
 	size_t divided_at; /* the number of operands before it */
 };
@@ -171,7 +172,13 @@ bool options_name_folder(const char *path);
 /* Returns whether an option's value, an output, is a folder in which the command makes files. */
 bool options_fill_folder(const struct options *options, const char *name, const char *value);
 
-/* Returns whether the command has such an option; an alias is none. */
+/* Returns whether the table has an option of this name or letter, without other names; a NULL table
+ * has the options of every command. */
+bool options_in_table(const struct cli_option *table, const char *name, size_t length);
+/* Returns whether an unknown option means --target, or is a typing error in it. */
+bool options_means_target(const struct options *options);
+
+/* Returns whether the command has such an option; another name of an option is none. */
 bool options_has(const struct options *options, const char *name);
 /* Returns whether that option takes no value, and --help shows it. */
 bool options_is_flag(const struct options *options, const char *name);

@@ -376,13 +376,12 @@ static const struct cli_option bake_options[] = {
 			  .letter = 'o', .names = NAMES_FOLDER),
 	CLI_LIST("target", "GPU",
 			 "Bake for this GPU (sm_86, rtx3070) instead of the GPUs of this machine, without a "
-			 "GPU or driver; may be repeated",
-			 .aliases = {"gpu", "gpus", "arch"}),
+			 "GPU or driver; may be repeated"),
 	CLI_LIST("driver", "VERSION|FILE",
 			 "With --target: the oldest driver that has to load the code (570, 550.163.01, or CUDA "
 			 "12.8), or the library or profile of this driver, as for “jitwarm make”. Without this "
 			 "option, the oldest suitable compiler decides",
-			 .aliases = {"cuda"}, .names = NAMES_FILE_OR_NAME, .rare = true),
+			 .names = NAMES_FILE_OR_NAME, .rare = true),
 	CLI_VALUE("ptxas", "FILE",
 			  "With --target: compile with this ptxas instead of the oldest suitable one",
 			  .names = NAMES_FILE, .rare = true),

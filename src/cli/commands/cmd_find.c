@@ -372,8 +372,7 @@ static int find_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option find_options[] = {
 	GPUS_OPTIONS,
 	CLI_CACHE,
-	CLI_VALUE("environment", "DIR", "Search below DIR, as “jitwarm find DIR” does",
-			  .aliases = {"env"}),
+	CLI_VALUE("environment", "DIR", "Search below DIR, as “jitwarm find DIR” does", .letter = 'e'),
 	CLI_FLAG("all-envs", "Search all environments, as without a name", .hidden = true),
 	{0}};
 

@@ -1238,14 +1238,12 @@ static const struct cli_option options[] = {
 	CLI_LIST("gpus", "GPUS",
 			 "Answer for these GPUs: rtx4090, h100, sm_86, ranges (rtx20..rtx50, sm_80..sm_90), "
 			 "several with commas; may be repeated. Default: the GPUs of --arch-list, or of the "
-			 "label in the wheel's name, else rtx20..rtx50,a100,h100,b200",
-			 .aliases = {"target", "gpu"}),
+			 "label in the wheel's name, else rtx20..rtx50,a100,h100,b200"),
 	CLI_LIST("arch-list", "LIST",
 			 "Require code for the architectures that the build was asked for, written as in "
 			 "TORCH_CUDA_ARCH_LIST (\"8.6;12.0+PTX\"), CMAKE_CUDA_ARCHITECTURES (\"86-real;120\") "
 			 "or nvcc (\"-gencode arch=compute_86,code=sm_86\"): the status is 1 if a library "
-			 "lacks one of them; may be repeated",
-			 .aliases = {"require"}),
+			 "lacks one of them; may be repeated"),
 	CLI_FLAG("each",
 			 "Require the architectures of --arch-list in every piece of code, not only in "
 			 "one piece of each library",
@@ -1256,11 +1254,10 @@ static const struct cli_option options[] = {
 		.rare = true),
 	CLI_DURATION("max-start", "TIME",
 				 "Exit with status 1 if the first start is predicted to compile for longer than "
-				 "this time (5s, 2m)",
-				 .aliases = {"max-time"}),
+				 "this time (5s, 2m)"),
 	CLI_VALUE("driver", "VERSION",
 			  "Answer for this driver: version (550.163.01, 580) or CUDA version (12.2)",
-			  .aliases = {"cuda"}, .names = NAMES_DRIVER, .rare = true),
+			  .names = NAMES_DRIVER, .rare = true),
 	CLI_VALUE("format", "NAME",
 			  "github: print annotations for a GitHub workflow; for JSON, use --json",
 			  .choices = "github", .rare = true),

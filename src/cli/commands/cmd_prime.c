@@ -1553,14 +1553,13 @@ const struct cli_command command_prime = {
 static const struct cli_option make_options[] = {
 	CLI_HEADING(.title = "For which machine"),
 	CLI_LIST("target", "GPU",
-			 "Compile for this GPU: sm_86, rtx3070, “RTX 4090”, or several; may be repeated",
-			 .aliases = {"gpu", "gpus", "arch"}),
+			 "Compile for this GPU: sm_86, rtx3070, “RTX 4090”, or several; may be repeated"),
 	CLI_LIST("driver", "VERSION|FILE",
 			 "Compile for this driver: a version (550.163.01; with -n also 580 or CUDA 12.8), a "
 			 "driver's library (libcuda.so, nvcuda64.dll; if the file's name has no version, add "
 			 "“--driver VERSION”), or a profile that “jitwarm status --driver-profile FILE” has "
 			 "written on the other machine",
-			 .aliases = {"cuda"}, .names = NAMES_FILE_OR_NAME),
+			 .names = NAMES_FILE_OR_NAME),
 	CLI_VALUE("output", "FILE|DIR",
 			  "Write a pack for “jitwarm import” on the other machine, or fill a cache in this "
 			  "folder (DIR/)",

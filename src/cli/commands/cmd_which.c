@@ -2089,8 +2089,7 @@ static const struct cli_option which_options[] = {
 			  "Answer for this platform instead of the platform of this machine",
 			  .choices = "linux|linux-aarch64|windows"),
 	CLI_VALUE("python", "VERSION",
-			  "Answer for this version of Python (3.11) instead of the active version",
-			  .aliases = {"python-version"}),
+			  "Answer for this version of Python (3.11) instead of the active version"),
 	CLI_FLAG("all", "Print every release in a row of its own"),
 	CLI_FLAG(
 		"ask",

@@ -11,9 +11,53 @@ wrong() {
 }
 snapshot wrong "no command is called “prmie”" prmie
 snapshot wrong "did you mean “help”" hepl
-for words in "prime --target rtx5090 xgboost" "prime xgboost --target=rtx2080 numpy" "prime --target" "prime --taget X"; do
+# A command without --target names the line that answers for another GPU, with what was typed; and no command that compiles if it compiles nothing.
+while IFS='|' read -r words line; do
 	# shellcheck disable=SC2086
-	wrong "this command has no --target: “jitwarm scan” answers for another GPU, “jitwarm make” compiles for it" $words
+	wrong "this command has no --target: “jitwarm check --target $line” answers for another GPU, “jitwarm make” compiles for it; see" $words
+done <<'WORDS'
+prime --target rtx5090 xgboost|rtx5090 xgboost
+prime xgboost --target=rtx2080 numpy|rtx2080 xgboost numpy
+prime --target|GPU
+prime --taget X|X
+prime --target h100 --dry-run -e env torch -j2|h100 --environment env torch
+run --target h100 -e env -- python train.py|h100 --environment env
+WORDS
+for words in "doctor --target rtx3070 -e env" "status --gpu=rtx3070 --environment env"; do
+	# shellcheck disable=SC2086
+	wrong "this command has no --target: “jitwarm check --target rtx3070 --environment env” answers for another GPU; see" $words
+done
+# Another name of an option, in other tools or other commands, is the option; a value of an option without its name, and an option of
+# another command, are named; so is the option that a value means.
+while IFS='|' read -r words meant; do
+	# shellcheck disable=SC2086
+	wrong "$meant" $words
+done <<'WORDS'
+tune --k8s --target h100|unknown option --k8s (did you mean --print k8s?)
+tune --docker|unknown option --docker (did you mean --print docker?)
+which --windows torch|unknown option --windows (did you mean --platform windows?)
+check --format json|unknown option --format (did you mean --json?)
+scan --output=json x.so|unknown option --output (did you mean --json?)
+check --platform windows|unknown option --platform: the files themselves are for one platform and Python; leave out --platform
+check -r requirements.txt|unknown option -r, which is an option of “jitwarm scan”, “jitwarm which”
+prime --ask torch|unknown option --ask, which is an option of “jitwarm which”
+lint --format json x.whl|--format: it takes github, not “json” (did you mean --json?)
+WORDS
+for option in "lint --sm" "lint --arch" "scan --sm" "scan --compute-capability" "check --archs" "bake -o baked --gpu" "export -o x.jwpack --target" "lint --archs" "lint --cuda-arch"; do
+	# shellcheck disable=SC2086
+	run 64 $option nosuch x.so
+	err_has "“nosuch” is n"
+done
+for option in "--os other" "--py other"; do
+	# shellcheck disable=SC2086
+	run 64 which $option torch
+	err_has "not “other”"
+done
+for command in check find prime tune scan lint; do
+	for option in --env --venv --prefix -e; do
+		run 3 $command $option nosuch-environment
+		err_has "nosuch-environment"
+	done
 done
 snapshot wrong "unknown option --taget (did you mean --target?)" make --taget X
 wrong "no command is called “torch”; “jitwarm check torch” answers for a file or a package, “jitwarm doctor torch” for the text of an error" torch
