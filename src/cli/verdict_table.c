@@ -93,10 +93,6 @@ enum style verdict_print(struct buf *text, const struct verdict_row *row, unsign
 	const size_t before = text->size;
 	char all[TEXT_SHORT];
 
-	if (row->held_files) {
-		buf_add(text, "%s that may hold device code", TEXT_COUNT(row->held_files, "file", "files"));
-		return STYLE_PLAIN;
-	}
 	if (row->failing)
 		buf_add(text,
 				row->refused == row->failing ? "the driver refuses code in %s" : "%s will fail",
@@ -398,6 +394,21 @@ static void add_bound(struct table *table, const struct verdict_row *row)
 				   text_set_time(most, (uint64_t)(row->most_start_s * 1000 + 0.5)));
 }
 
+static void add_packages(struct table *table, const struct verdict_row *row)
+{
+	enum { MOST = 6 };
+	struct buf text = BUF_MAX(VERDICT_SENTENCE);
+
+	for (size_t i = 0; i < row->package_count && i < MOST; i++)
+		buf_add(&text, "%s%s", i ? ", " : "", row->packages[i]);
+	if (row->package_count > MOST)
+		buf_add(&text, ", …");
+	if (!row->package_count)
+		buf_add(&text, "%s", TEXT_COUNT(row->images, "file", "files"));
+	table_cell(table, STYLE_PLAIN, "%s", buf_text(&text));
+	buf_free(&text);
+}
+
 static void add_cell(struct table *table, const struct output *out, const struct verdict_row *row,
 					 enum verdict_column column)
 {
@@ -430,6 +441,7 @@ static void add_cell(struct table *table, const struct output *out, const struct
 		break;
 	case VERDICT_COLUMN_DRIVERS: add_drivers(table, row); break;
 	case VERDICT_COLUMN_BOUND: add_bound(table, row); break;
+	case VERDICT_COLUMN_CODE: add_packages(table, row); break;
 	case VERDICT_COLUMNS: break;
 	}
 }
@@ -448,6 +460,7 @@ int verdict_table_print(struct jw_error *err, const struct output *out,
 		[VERDICT_COLUMN_CACHE] = "cache",
 		[VERDICT_COLUMN_DRIVERS] = "driver",
 		[VERDICT_COLUMN_BOUND] = "",
+		[VERDICT_COLUMN_CODE] = "device code in",
 	};
 	struct table table = {.columns = column_count};
 	int failed;

@@ -34,8 +34,10 @@ struct verdict_row {
 	bool older_differ; /* no program fails with an older driver, which loads less of the code */
 	bool not_run; /* the driver does not run this GPU; driver_from is the first one that does */
 	double most_start_s; /* a bound; 0 if there is none */
-	size_t held_files;   /* without a GPU: the number of files that may hold device code, the only
-							number in that case */
+	/* For VERDICT_COLUMN_CODE: the packages with device code, and the number of files that have it
+	 */
+	char *const *packages;
+	size_t package_count, images;
 };
 
 /* Returns the facts about a GPU of a check, or about all of them (result->all). */
@@ -86,6 +88,7 @@ enum verdict_column {
 	VERDICT_COLUMN_CACHE,
 	VERDICT_COLUMN_DRIVERS,
 	VERDICT_COLUMN_BOUND,
+	VERDICT_COLUMN_CODE, /* "torch 2.8.0, vllm 0.9.1, …": without a GPU */
 	VERDICT_COLUMNS
 };
 int verdict_table_print(struct jw_error *err, const struct output *out,

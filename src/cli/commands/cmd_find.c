@@ -5,7 +5,9 @@
 #include <jitwarm/check.h>
 #include <jitwarm/find.h>
 #include <jitwarm/places.h>
+#include <jitwarm/scan.h>
 #include <jitwarm/tune.h>
+#include <jitwarm/which.h>
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -23,7 +25,7 @@ struct find_document {
 	struct jw_places places;
 	struct find_row {
 		struct jw_place place;
-		/* Images is 0 if there is no device code, or if it was not examined. */
+		/* Images is 0 if there is no device code. */
 		size_t files, images, warm, cold, failing;
 		struct jw_fate fate;     /* how the files run, whatever is in the cache */
 		enum jw_loading loading; /* when a program compiles the cold ones */
@@ -31,8 +33,11 @@ struct find_document {
 		char *trouble;           /* NULL if there is none */
 		char **dearest;          /* the files with cold modules, the most expensive first */
 		size_t dearest_count;
+		char **packages; /* the packages with device code; only without GPUs */
+		size_t package_count;
 		enum jw_verdict verdict;
-		bool judged; /* judged for GPUs; otherwise only files are counted */
+		bool verdict_known;
+		bool judged; /* judged for GPUs; otherwise only files and packages are counted */
 	} * rows;        /* sorted by cost, the highest first */
 	size_t count;
 };
@@ -49,10 +54,12 @@ static const struct json_field row_fields[] = {
 	JSON_LINES_OF("paths", struct find_row, place.paths, place.path_count,
 				  "the absolute paths of the place, without symlinks"),
 	JSON(struct find_row, files, "files of the place that may hold device code"),
-	JSON(struct find_row, images, "files and members of archives with device code",
-		 JSON_IF(struct find_row, judged)),
+	JSON(struct find_row, images, "files and members of archives with device code"),
+	JSON_LINES_OF(
+		"packages", struct find_row, packages, package_count,
+		"packages with device code: `torch 2.8.0`; empty if the place is judged for GPUs"),
 	JSON_FORMATTED("verdict", struct find_row, verdict, document_verdict,
-				   "the answer of `check` for this place", JSON_IF(struct find_row, images)),
+				   "the answer of `check` for this place", JSON_IF(struct find_row, verdict_known)),
 	JSON_MEMBERS_OF(struct find_row, fate, &document_fate),
 	JSON(struct find_row, warm, "modules in the cache", JSON_IF(struct find_row, judged)),
 	JSON(struct find_row, cold, "modules that a start compiles, for all GPUs together",
@@ -133,6 +140,7 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	if (jw_check(err, &options, &result))
 		return -1;
 	row->verdict = result->verdict;
+	row->verdict_known = result->images;
 	row->images = result->images;
 	row->warm = result->all.warm;
 	row->cold = result->all.cold;
@@ -149,8 +157,89 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	return 0;
 }
 
-static int analyse_place(struct jw_error *err, const struct finding_places *finding,
-						 struct find_row *row)
+/* One place that is read without GPUs to judge for. */
+struct reading {
+	struct finding_places *finding;
+	const struct jw_found *found;
+	struct find_row *row;
+	size_t troubles;
+};
+
+static int note_code(struct jw_error *err, void *context, const struct jw_scan_image *image)
+{
+	enum { MAX_PACKAGES = 1000 };
+	struct reading *reading = context;
+	const struct jw_found *found = reading->found;
+	struct find_row *row = reading->row;
+	size_t at = 0;
+	char *text;
+
+	(void)err;
+	row->images++;
+	while (at < found->file_count && strcmp(found->files[at].path, image->path) != 0)
+		at++;
+	if (at == found->file_count || !found->files[at].package)
+		return 0;
+	text = arena_printf(reading->finding->places, "%s%s%s", found->files[at].package,
+						found->files[at].version ? " " : "",
+						found->files[at].version ? found->files[at].version : "");
+	for (size_t i = 0; i < row->package_count; i++)
+		if (!strcmp(row->packages[i], text))
+			return 0;
+	arena_add_string(reading->finding->places, &row->packages, &row->package_count, MAX_PACKAGES,
+					 text);
+	return 0;
+}
+
+static void note_trouble(void *context, const char *path, const struct jw_error *why)
+{
+	struct reading *reading = context;
+
+	(void)path;
+	(void)why;
+	reading->troubles++;
+}
+
+static bool is_listed(const char *package)
+{
+	char *name = mem_string_n(package, strcspn(package, " "));
+	const bool listed = jw_which_lists(name);
+
+	mem_free(name);
+	return listed;
+}
+
+/* For qsort: first the packages that “which” answers for. */
+static int listed_first(const void *a, const void *b)
+{
+	const char *x = *(char *const *)a, *y = *(char *const *)b;
+	const bool first = is_listed(x), second = is_listed(y);
+
+	return first != second ? (first ? -1 : 1) : strcmp(x, y);
+}
+
+/* Finds out which packages of a place have device code. */
+static int read_row(struct jw_error *err, struct finding_places *finding,
+					const struct jw_found *found, struct find_row *row, size_t *ret_troubles)
+{
+	struct reading reading = {finding, found, row, found->trouble_count};
+	const struct jw_scan_options options = {.found = found,
+											.verdicts_only = true,
+											.state_dir = cli_state(NULL, finding->cli),
+											.cancel = cli_cancel,
+											.context = &reading,
+											.image = note_code,
+											.trouble = note_trouble};
+
+	if (jw_scan(err, &options, NULL))
+		return -1;
+	/* Frameworks come before the libraries that pip installs for them. */
+	qsort(row->packages, row->package_count, sizeof *row->packages, listed_first);
+	*ret_troubles = reading.troubles;
+	return 0;
+}
+
+static int analyse_place(struct jw_error *err, struct finding_places *finding, struct find_row *row)
 {
 	const struct jw_place *place = &row->place;
 	const struct jw_find_options options = {.names = (const char *const *)place->paths,
@@ -167,8 +256,9 @@ static int analyse_place(struct jw_error *err, const struct finding_places *find
 	if (!result) {
 		row->files = found->file_count;
 		troubles = found->trouble_count;
-		result =
-			finding->judged && found->file_count && judge_row(err, finding, found, row, &troubles);
+		if (found->file_count)
+			result = finding->judged ? judge_row(err, finding, found, row, &troubles)
+									 : read_row(err, finding, found, row, &troubles);
 	}
 	/* The numbers do not include these files. */
 	if (!result && troubles)
@@ -239,8 +329,9 @@ static void print_searched(const struct output *out, const struct find_document 
 static int print_rows(struct jw_error *err, const struct output *out,
 					  const struct find_document *document)
 {
-	static const enum verdict_column columns[] = {VERDICT_COLUMN_KIND, VERDICT_COLUMN_NAME,
-												  VERDICT_COLUMN_ANSWER};
+	const bool judged = document->count && document->rows[0].judged;
+	const enum verdict_column columns[] = {VERDICT_COLUMN_KIND, VERDICT_COLUMN_NAME,
+										   judged ? VERDICT_COLUMN_ANSWER : VERDICT_COLUMN_CODE};
 	struct verdict_row *rows = mem_array(document->count, sizeof *rows);
 	size_t listed = 0, without = 0;
 	int result;
@@ -248,7 +339,7 @@ static int print_rows(struct jw_error *err, const struct output *out,
 	for (size_t i = 0; i < document->count; i++) {
 		const struct find_row *row = &document->rows[i];
 
-		if (row->judged ? !row->images : !row->files)
+		if (!row->images)
 			without += !row->trouble;
 		else
 			rows[listed++] = (struct verdict_row){
@@ -260,7 +351,9 @@ static int print_rows(struct jw_error *err, const struct output *out,
 				.unsure = row->verdict == JW_VERDICT_UNSURE,
 				.useless = row->verdict == JW_VERDICT_USELESS,
 				.forecast = {.loading = row->loading, .start = row->start},
-				.held_files = row->judged ? 0 : row->files,
+				.packages = row->packages,
+				.package_count = row->package_count,
+				.images = row->images,
 			};
 	}
 	result = verdict_table_print(err, out, columns, 3, rows, listed);
@@ -321,7 +414,7 @@ static int print_places(struct jw_error *err, struct finding_places *finding)
 		/* A place without device code is an answer, too. Without a driver there is no cache, so
 		 * everything has to be compiled. */
 		cli_end_with(finding->cli, row->trouble || (nameless && any_driver) ? EXIT_COLD
-								   : row->images ? exit_of_verdict(row->verdict)
+								   : row->verdict_known ? exit_of_verdict(row->verdict)
 												 : EXIT_DONE);
 		unknown = unknown || (nameless && !any_driver);
 	}

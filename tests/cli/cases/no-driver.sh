@@ -44,6 +44,25 @@ err_has "no program can use a GPU here: no NVIDIA driver: "
 	snapshot run 2 find --target sm_86 --driver 12.4 "$work/place"
 ) || exit 1
 
+# find names the packages with device code, frameworks first, and no environment that only has files of such a kind.
+many=$work/environments/many
+environment "$many" 1.0
+cp "$sample" "$work/k.so"
+for name in torch torchvision aaa-cublas; do
+	dist_info "$(site_of "$many")" $name 2.0 "${name//-/_}/k.so"
+	cp "$sample" "$(site_of "$many")/${name//-/_}/k.so"
+done
+empty_environment "$work/environments/plain"
+dist_info "$(site_of "$work/environments/plain")" distlib 0.3 distlib/t64.exe
+printf MZ >"$(site_of "$work/environments/plain")/distlib/t64.exe"
+cp -r "$work/place" "$work/environments/place"
+run 2 find "$work/environments" "$work/environments/place"
+out_has "environments/many   torch 2.0, torchvision 2.0, aaa-cublas 2.0, frame 1.0"
+out_has "environments/place  1 file" "no device code in 1 other environment or program"
+out_lacks "plain"
+run 2 find --json "$work/environments/many"
+json 'd["places"][0]["packages"] == ["torch 2.0", "torchvision 2.0", "aaa-cublas 2.0", "frame 1.0"] and d["places"][0]["images"] == 4'
+
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 snapshot run 2 status
 # The next step has an answer: an environment without device code is not scanned.
 run 2 status -e "$work/active"
