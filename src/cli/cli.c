@@ -9,6 +9,7 @@
 #include <jitwarm/version.h>
 
 #include "base/mem.h"
+#include "base/packages.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/document.h"
@@ -140,6 +141,16 @@ static int show_version(struct cli *cli)
 	return document_print(&cli->out, &document_version, &built);
 }
 
+/* Returns the word without the punctuation of a sentence behind it; the caller frees it. */
+static char *plain_word(const char *word)
+{
+	size_t length = strlen(word);
+
+	while (length > 1 && strchr("?!,;:.", word[length - 1]))
+		length--;
+	return mem_string_n(word, length);
+}
+
 /* Returns the number of leading words that are one GPU (“rtx 5090”, “RTX 3070 Ti”), and its name as
  * one word; 0 if there is none. A file is never taken for a GPU. */
 static size_t words_of_gpu(const char *const *words, size_t count, char **ret_name)
@@ -152,9 +163,14 @@ static size_t words_of_gpu(const char *const *words, size_t count, char **ret_na
 		struct buf name = BUF_MAX(200);
 		bool found;
 
-		for (size_t i = 0; i < used; i++)
-			buf_add(&name, "%s", words[i]);
-		found = !name.overflowed && gpu_targets_is_gpu(buf_text(&name));
+		for (size_t i = 0; i < used; i++) {
+			char *word = plain_word(words[i]);
+
+			buf_add(&name, "%s", word);
+			mem_free(word);
+		}
+		found = !name.overflowed && !text_equal_fold(words[used - 1], "with") &&
+				gpu_targets_is_gpu(buf_text(&name));
 		if (found)
 			*ret_name = mem_string(buf_text(&name));
 		buf_free(&name);
@@ -191,11 +207,43 @@ static size_t count_driver_words(const char *const *words, size_t count, const c
 			   : 0;
 }
 
-/* Returns the command line that is meant if some of the names are GPUs: with an option for them,
- * and the other names; those that the command knows, if it knows some. The caller frees it.
+static bool is_version(const char *word)
+{
+	return text_is_digit(*word) && strchr(word, '.') && !word[strspn(word, "0123456789.")];
+}
+
+/* Appends the packages of the words that “which” knows, with a version behind a name: “torch 2.8”
+ * is torch==2.8. Returns their number. */
+static size_t add_known_packages(struct buf *line, const char *const *words, size_t count)
+{
+	size_t packages = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		char *word = plain_word(words[i]),
+			 *next = i + 1 < count ? plain_word(words[i + 1]) : mem_string("");
+		const struct package_fact *called = package_fact_of("called", word);
+		struct buf package = BUF_MAX(NEXT_STEP_MAX);
+
+		if (command_which.knows(word) && !os_exists(word)) {
+			buf_add(&package, "%s%s%s", called ? called->values[0] : word,
+					is_version(next) && !strpbrk(word, "<=>!~") ? "==" : "",
+					is_version(next) && !strpbrk(word, "<=>!~") ? next : "");
+			shell_add_word(line, buf_text(&package));
+			packages++;
+		}
+		buf_free(&package);
+		mem_free(word);
+		mem_free(next);
+	}
+	return packages;
+}
+
+/* Returns the line of a command that is meant if some of the names are GPUs: with an option for
+ * them, and the other names; those that the command knows, if it knows some. The caller frees it.
  * `ret_gpus` gets the value of the option: only the first GPU if the option takes one. */
-static char *line_with_gpus(const struct cli *cli, const char *option, const char *const *names,
-							size_t count, struct buf *ret_gpus)
+static char *line_with_gpus(const struct cli *cli, const struct cli_command *answers,
+							const char *option, const char *const *names, size_t count,
+							struct buf *ret_gpus)
 {
 	static const char *const kept[] = {"driver", "environment", "platform",
 									   "python", "index",       NULL};
@@ -216,27 +264,27 @@ static char *line_with_gpus(const struct cli *cli, const char *option, const cha
 			others[other_count++] = names[i];
 		mem_free(gpu);
 	}
-	buf_add(&command, "jitwarm %s --%s", cli->command->name, option);
+	buf_add(&command, "jitwarm %s --%s", answers->name, option);
 	shell_add_word(&command, buf_text(ret_gpus));
 	next_step_keep(&command, &cli->options, kept);
 	for (size_t i = 0; i < other_count; i++)
-		knows = knows || (cli->command->knows && cli->command->knows(others[i]));
-	for (size_t i = 0; i < other_count; i++)
-		if (!knows || cli->command->knows(others[i]))
-			shell_add_word(&command, others[i]);
+		knows = knows || (answers->knows && answers->knows(others[i]));
+	if (knows)
+		(void)add_known_packages(&command, others, other_count);
+	for (size_t i = 0; !knows && i < other_count; i++)
+		shell_add_word(&command, others[i]);
 	mem_free(others);
 	return next_step_take(&command);
 }
 
-/* Refuses a GPU, or a driver, among the names of files and packages. `cli->command` is NULL if no
- * command was named. */
+/* Refuses a GPU, or a driver, among the names of files and packages. */
 static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *const *names,
 					   size_t count)
 {
 	static const char *const options[] = {"gpus", "target", "gpu", "arch"};
 	const char *option = NULL, *driver;
 
-	for (size_t i = 0; cli->command && !option && i < sizeof options / sizeof *options; i++)
+	for (size_t i = 0; !option && i < sizeof options / sizeof *options; i++)
 		if (options_has(&cli->options, options[i]))
 			option = options[i];
 	for (size_t i = 0; i < count; i++) {
@@ -245,16 +293,23 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 		int result = -1;
 
 		if (used) {
-			if (!option)
+			if (!option) {
+				struct buf gpus = BUF_MAX(NEXT_STEP_MAX);
+
+				line = line_with_gpus(cli, &command_check, "target", names, count, &gpus);
 				error_set(err, JW_ERR_USAGE,
-						  "“%.100s”: a GPU: “jitwarm scan --target %s” answers for it", gpu, gpu);
-			else if (options_typed(&cli->options, option) &&
-					 !gpu_targets_is_gpu(options_value(&cli->options, option)))
+						  strchr(buf_text(&gpus), ',') ? "“%.100s”: GPUs: “%s” answers for them"
+													   : "“%.100s”: a GPU: “%s” answers for it",
+						  buf_text(&gpus), line);
+				mem_free(line);
+				buf_free(&gpus);
+			} else if (options_typed(&cli->options, option) &&
+					   !gpu_targets_is_gpu(options_value(&cli->options, option)))
 				result = 0; /* “--target rtx 5090” has an error of its own */
 			else {
 				struct buf gpus = BUF_MAX(NEXT_STEP_MAX);
 
-				line = line_with_gpus(cli, option, names, count, &gpus);
+				line = line_with_gpus(cli, cli->command, option, names, count, &gpus);
 				error_set(err, JW_ERR_USAGE,
 						  strchr(buf_text(&gpus), ',') ? "“%.100s”: GPUs, which --%s names: “%s”"
 													   : "“%.100s”: a GPU, which --%s names: “%s”",
@@ -265,13 +320,131 @@ static int refuse_gpus(struct jw_error *err, const struct cli *cli, const char *
 			mem_free(gpu);
 			return result;
 		}
-		if (cli->command && options_has(&cli->options, "driver") &&
+		if (options_has(&cli->options, "driver") &&
 			count_driver_words(names + i, count - i, &driver))
 			return error_set(err, JW_ERR_USAGE,
 							 "“%.100s”: a driver, which --driver names: “--driver %s”", driver,
 							 driver);
 	}
 	return 0;
+}
+
+/* Returns whether a word before a command may belong to its line: an option, its value, a file or a
+ * package. */
+static bool belongs_to_line(const char *const *words, size_t at)
+{
+	return words[at][0] == '-' || (at && words[at - 1][0] == '-') || os_exists(words[at]) ||
+		   command_which.knows(words[at]);
+}
+
+/* The parts of a line without a command: “does torch 2.8 work on rtx 5090 with cuda 11.8”. */
+struct sentence {
+	struct buf gpus, packages; /* “rtx5090”, for --target; “ torch==2.8” */
+	const char *driver, *platform;
+	size_t package_count, foreign; /* foreign: words that are neither, behind the first one */
+};
+
+static struct sentence read_sentence(const char *const *words, size_t count)
+{
+	struct sentence is = {.gpus = BUF_MAX(NEXT_STEP_MAX), .packages = BUF_MAX(NEXT_STEP_MAX)};
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
+	const char **others = mem_array(count, sizeof *others);
+	size_t other_count = 0;
+
+	for (size_t i = 0, used; i < count; i += used ? used : 1) {
+		const char *driver;
+		char *gpu = NULL;
+
+		used = words_of_gpu(words + i, count - i, &gpu);
+		if (used)
+			buf_add(&is.gpus, "%s%s", is.gpus.size ? "," : "", gpu);
+		else if ((used = count_driver_words(words + i, count - i, &driver)))
+			is.driver = driver;
+		else if (text_equal_fold(words[i], "windows") || text_equal_fold(words[i], "linux"))
+			is.platform = words[i];
+		else
+			others[other_count++] = words[i];
+		mem_free(gpu);
+	}
+	is.package_count = add_known_packages(&is.packages, others, other_count);
+	for (size_t i = 0; i < other_count; i++)
+		is.foreign += others[i] != words[0] && !belongs_to_line(others, i);
+	mem_free(others);
+	return is;
+}
+
+/* Returns the line of “which”, or of check without a package, that answers a sentence; with the
+ * options behind it. The caller frees it. */
+static char *line_of_sentence(const struct cli *cli, const struct sentence *is, const char *command,
+							  const char *packages, size_t words)
+{
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
+
+	buf_add(&line, "jitwarm %s", command);
+	if (is->gpus.size)
+		buf_add(&line, " --target %s", buf_text(&is->gpus));
+	if (is->driver)
+		buf_add(&line, " --driver %s", is->driver);
+	if (is->platform && !strcmp(command, command_which.name))
+		buf_add(&line, " --platform %s",
+				*is->platform == 'w' || *is->platform == 'W' ? "windows" : "linux");
+	buf_add(&line, "%s", packages);
+	if ((size_t)cli->argc > words)
+		shell_add_words(&line, (const char *const *)cli->argv + words, (size_t)cli->argc - words);
+	return next_step_take(&line);
+}
+
+/* Answers a line without a command with the lines that may be meant. */
+static int refuse_sentence(struct jw_error *err, const struct cli *cli, const struct sentence *is,
+						   const char *first, size_t used)
+{
+	const char *const packages = is->package_count ? buf_text(&is->packages) : " torch";
+	const bool several = strchr(buf_text(&is->gpus), ',');
+	char *which = line_of_sentence(cli, is, command_which.name, packages, used),
+		 *check =
+			 line_of_sentence(cli, is, command_check.name, is->package_count ? packages : "", used);
+
+	if (is->gpus.size && is->package_count)
+		error_set(err, JW_ERR_USAGE,
+				  several ? "“%.100s”: GPUs: “%s” answers for them"
+						  : "“%.100s”: a GPU: “%s” answers for it",
+				  buf_text(&is->gpus), which);
+	else if (is->gpus.size)
+		error_set(err, JW_ERR_USAGE,
+				  several ? "“%.100s”: GPUs: “%s” shows which releases of a package run on them, "
+							"“%s” answers for what is installed here"
+						  : "“%.100s”: a GPU: “%s” shows which releases of a package run on it, "
+							"“%s” answers for what is installed here",
+				  buf_text(&is->gpus), which, check);
+	else
+		error_set(err, JW_ERR_USAGE,
+				  "no command is called “%.100s”; “%s” shows which releases run on your GPU, “%s” "
+				  "answers for what is installed here",
+				  first, which, check);
+	mem_free(which);
+	mem_free(check);
+	return -1;
+}
+
+/* Returns the words of a line in quotes; the caller frees the list and its one text. */
+static const char **split_words(const char *line, char **ret_text, size_t *ret_count)
+{
+	char *text = mem_string(line);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
+	const char **words = mem_array(strlen(line) + 1, sizeof *words);
+	size_t count = 0;
+
+	for (char *at = text; *(at += strspn(at, " \t\n"));) {
+		const size_t length = strcspn(at, " \t\n");
+		const bool last = !at[length];
+
+		words[count++] = at;
+		at[length] = '\0';
+		at += length + !last;
+	}
+	*ret_text = text;
+	*ret_count = count;
+	return words;
 }
 
 /* Suggests what the words may have meant. */
@@ -313,30 +486,44 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 				  {{"cache", "purge"}, .name = "cache clear"},
 				  {{"cache", "reset"}, .name = "cache clear"}};
 	const bool group = commands_is_group(cli->commands, words[0]);
-	const char *nearest = NULL;
-	struct buf text = BUF_MAX(200);
-	char *gpu = NULL;
+	const char *const *said = (const char *const *)words;
+	const char *nearest = NULL, **split = NULL;
+	struct buf text = BUF_MAX(NEXT_STEP_MAX);
+	char *quoted = NULL, *gpu = NULL;
+	size_t said_count = count;
+	struct sentence is;
+	bool about;
 
-	if (words_of_gpu((const char *const *)words, count, &gpu)) {
-		mem_free(gpu);
-		return refuse_gpus(err, cli, (const char *const *)words, count);
-	}
+	/* A whole line may be in quotes. */
+	if (strchr(words[0], ' ') && !os_exists(words[0]))
+		said = split = split_words(words[0], &quoted, &said_count);
+	is = read_sentence(said, said_count);
+	about = is.gpus.size || is.package_count;
 	for (size_t i = 0; !nearest && i < sizeof called / sizeof *called; i++)
 		if (!strcmp(called[i].words[0], words[0]) &&
 			(!called[i].words[1] || (count > 1 && !strcmp(called[i].words[1], words[1]))))
 			nearest = called[i].name;
-	if (!nearest && !group)
+	/* “can” in a sentence is no typing error of “scan”. */
+	if (!nearest && !group && !(about && is.foreign))
 		nearest = commands_suggest(cli->commands, words[0]);
+	if ((said_count && words_of_gpu(said, said_count, &gpu)) ||
+		(is.gpus.size && is.package_count && is.foreign))
+		nearest = NULL;
+	mem_free(gpu);
 	if (nearest) {
 		const bool both = strchr(nearest, ' ') && count > 1;
 
-		return error_set(err, JW_ERR_USAGE,
-						 "no command is called “%.100s%s%.100s” (did you mean “%s”?)", words[0],
-						 both ? " " : "", both ? words[1] : "", nearest);
-	}
-	if (!group && refuse_gpus(err, cli, (const char *const *)words, count))
-		return -1;
-	if (!group) {
+		error_set(err, JW_ERR_USAGE, "no command is called “%.100s%s%.100s” (did you mean “%s”?)",
+				  words[0], both ? " " : "", both ? words[1] : "", nearest);
+	} else if (!group && about) {
+		(void)refuse_sentence(err, cli, &is, words[0], count);
+	} else if (!group && said_count > 1 && !os_exists(words[0])) {
+		shell_add_words(&text, (const char *const *)words, count);
+		error_set(err, JW_ERR_USAGE,
+				  "no command is called “%.100s”; “jitwarm doctor%s” answers for the text of an "
+				  "error",
+				  words[0], buf_text(&text));
+	} else if (!group) {
 		shell_add_word(&text, words[0]);
 		error_set(err, JW_ERR_USAGE,
 				  "no command is called “%.100s”; “jitwarm check%s” answers for a file or a "
@@ -353,16 +540,12 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 			error_set(err, JW_ERR_USAGE, "“%.100s” needs a second word: %s", words[0],
 					  buf_text(&text));
 	}
+	buf_free(&is.gpus);
+	buf_free(&is.packages);
 	buf_free(&text);
+	mem_free(split);
+	mem_free(quoted);
 	return -1;
-}
-
-/* Returns whether a word before a command may belong to its line: an option, its value, a file or a
- * package. */
-static bool belongs_to_line(const char *const *words, size_t at)
-{
-	return words[at][0] == '-' || (at && words[at - 1][0] == '-') || os_exists(words[at]) ||
-		   command_which.knows(words[at]);
 }
 
 /* Appends the words before a command to its line, without those of another program's line (“whl

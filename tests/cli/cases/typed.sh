@@ -153,7 +153,7 @@ if is_wine; then
 fi
 snapshot run 64 -v
 run 64 torch
-err_has "“jitwarm check torch” answers for a file or a package"
+err_has "“jitwarm check torch” answers for what is installed here"
 snapshot run 64 cache clean
 snapshot run 64 status --target rtx3070
 
@@ -208,7 +208,7 @@ run 0 doctor "-- The CUDA compiler identification is unknown"
 out_has "error: CMake: "
 snapshot run 0 --json doctor "error 803"
 snapshot run 64 "error 209"
-is_wine || err_has "“jitwarm doctor 'error 209'” for the text of an error"
+is_wine || err_has "“jitwarm doctor 'error 209'” answers for the text of an error"
 snapshot run 2 doctor "error 2090"
 snapshot run 3 doctor 223x
 snapshot run 64 doctor --fix "error 209"

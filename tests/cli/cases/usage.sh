@@ -60,7 +60,30 @@ for command in check find prime tune scan lint; do
 	done
 done
 snapshot wrong "unknown option --taget (did you mean --target?)" make --taget X
-wrong "no command is called “torch”; “jitwarm check torch” answers for a file or a package, “jitwarm doctor torch” for the text of an error" torch
+wrong "no command is called “torch”; “jitwarm which torch” shows which releases run on your GPU, “jitwarm check torch” answers for what is installed here" torch
+wrong "no command is called “mykern”; “jitwarm check mykern” answers for a file or a package, “jitwarm doctor mykern” for the text of an error" mykern
+# A line without a command is answered with the line that it means, whether it is in quotes or not.
+while IFS='|' read -r words line; do
+	# shellcheck disable=SC2086
+	wrong "“$line” " $words
+	wrong "“$line” " "$words"
+done <<'WORDS'
+does torch 2.8 work on rtx 5090?|jitwarm which --target rtx5090 torch==2.8
+can i run pytorch on my gtx 1060|jitwarm which --target gtx1060 torch
+is tensorflow 2.10 ok on a rtx 3070 with cuda 11.8|jitwarm which --target rtx3070 --driver 11.8 tensorflow==2.10
+rtx 5090 torch 2.7.1 Windows|jitwarm which --target rtx5090 --platform windows torch==2.7.1
+torch and vllm on H100, A100|jitwarm which --target H100,A100 torch vllm
+install torch on rtx 3070 for me|jitwarm which --target rtx3070 torch
+torch 2.8.0|jitwarm which torch==2.8.0
+rtx5090|jitwarm which --target rtx5090 torch
+GTX 1080 and A100|jitwarm check --target GTX1080,A100
+WORDS
+wrong "“jitwarm which torch --target rtx5090” shows" torch --target rtx5090
+wrong "“jitwarm which --target rtx5090 torch==2.8”" which does torch 2.8 work on rtx 5090
+wrong "“jitwarm doctor CUDA error 209” answers for the text of an error" CUDA error 209
+wrong "“jitwarm check --target h100 --environment env torch” answers for it" doctor torch -e env h100
+wrong "“jitwarm check --target h100,a100” answers for them" status h100 a100
+wrong "no command is called “chekc” (did you mean “check”?)" chekc torch rtx5090
 snapshot wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
 snapshot wrong "unknown option -x" help -x
