@@ -17,7 +17,8 @@ The first release that allows a torch and all newer ones was made with that one,
 torchaudio 2.11.0 with torch 2.11.0.
 
 For flash-attn, setup.py names the GPUs and the oldest toolkit for each, and publish.yml the toolkits. There is one wheel
-for each toolkit, and pip takes that of the installed torch, so a release is left out if its wheels are for different GPUs.
+for each toolkit and torch, and pip takes that of the installed torch, so a release is left out if its wheels are for different GPUs,
+and requires the versions of torch in publish.yml: for others pip compiles it.
 """
 
 import argparse
@@ -155,7 +156,7 @@ def read_clone(clone):
 
 
 def read_flash(clone):
-    """{release: architectures} of flash-attn: wheels for Linux, with the toolkits of publish.yml."""
+    """{release: (architectures, requirement)} of flash-attn: wheels for Linux, with the toolkits and the versions of torch in publish.yml."""
     releases, unread = {}, []
     for tag in (git(clone, "tag", "--list", "v*") or "").split():
         setup, publish = (git(clone, "show", f"{tag}:{path}") or "" for path in ("setup.py", ".github/workflows/publish.yml"))
@@ -169,8 +170,10 @@ def read_flash(clone):
                 for toolkit, numbers in by_toolkit.items():
                     numbers |= {int(match[1])} if toolkit >= least else set()
                 least = (0, 0)
-        if len(set(map(frozenset, by_toolkit.values()))) == 1 and all(by_toolkit.values()):
-            releases[tag[1:]] = sorted(by_toolkit[toolkits[0]])
+        matrix = re.search(r"^ +torch-version: \[(.*)\]", publish, re.M)
+        torches = sorted(tuple(map(int, words)) for words in re.findall(r"'(\d+)\.(\d+)\.\d+'", matrix[1])) if matrix else []
+        if len(set(map(frozenset, by_toolkit.values()))) == 1 and all(by_toolkit.values()) and torches:
+            releases[tag[1:]] = sorted(by_toolkit[toolkits[0]]), f"torch>={torches[0][0]}.{torches[0][1]},<{torches[-1][0]}.{torches[-1][1] + 1}"
         else:
             unread.append(f"{tag}: its scripts do not say for which GPUs, or its wheels are for different ones")
     return releases, unread
@@ -321,10 +324,10 @@ def add(packages, releases):
 
 
 def add_flash(package, releases):
-    for release, numbers in releases.items():
+    for release, (numbers, requirement) in releases.items():
         if pythons := package.pythons(release, "linux"):
             package.wheels = [line for line in package.wheels if line.split(" ")[1] != release]
-            package.builds[release] = [f"build {release} linux {pythons} 0 " + " ".join(f"sm_{number}" for number in numbers)]
+            package.builds[release] = [f"build {release} linux {pythons} 0 " + " ".join(f"sm_{number}" for number in numbers), f"requires {requirement}"]
 
 
 def main():

@@ -9,6 +9,7 @@ Plain HTML and CSS: only the search needs JavaScript, and no page loads a file f
 import argparse
 import html
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -20,6 +21,7 @@ GPUS = [("sm_61", "GTX 10", "Pascal"), ("sm_70", "V100", "Volta"), ("sm_75", "RT
 PLATFORMS = {"linux": "Linux x86-64", "windows": "Windows", "linux-aarch64": "Linux arm64"}
 DRIVERS = ["470", "525", "535", "550", "570"]
 NEWEST = "580"  # also newer drivers
+ENVIRONMENT = {**os.environ, "XDG_STATE_HOME": "/nonexistent"}  # the list answers, and not what --ask has kept on this machine
 
 CSS = """:root{color-scheme:light dark;--line:#d0d5dd;--faint:#667085;--runs:#d1f0d9;--compiles:#fde7b8;--fails:#fbd3d0;--cpu:#e4e7ec}
 @media(prefers-color-scheme:dark){:root{--line:#3a4150;--faint:#98a2b3;--runs:#17492a;--compiles:#5c4207;--fails:#651f1b;--cpu:#2d3442}}
@@ -46,7 +48,7 @@ def ask(jitwarm, platform, package, driver=None):
     answers, date = {}, ""
     for sm, _, _ in GPUS:
         words = [jitwarm, "which", "--json", "--all", "--platform", platform, "--target", sm] + (["--driver", driver] if driver else []) + [package]
-        document = json.loads(subprocess.run(words, capture_output=True, text=True).stdout or "{}")
+        document = json.loads(subprocess.run(words, capture_output=True, text=True, env=ENVIRONMENT).stdout or "{}")
         if document.get("schema") == "jitwarm.which/1":
             answers[sm], date = document["answers"][0]["releases"], document["date"]
     return answers, date

@@ -64,10 +64,10 @@ struct jw_which_release {
 	/* A required package without which the release runs, but that fails: "triton 3.3.1", and why;
 	 * or NULL. */
 	char *required, *required_why;
-	/* The same package with the versions that are allowed, "torch>=2.10", if the wheel that pip
-	 * takes on this platform has no device code, so the release needs a build of another index; or
-	 * NULL. */
-	char *codeless;
+	/* The required package that has to be installed first, with the versions that are allowed,
+	 * "torch>=2.10": pip takes a wheel without device code for this platform, or builds the release
+	 * with the installed package (--no-build-isolation). NULL if there is none. */
+	char *needs_first;
 	/* If it has no device code of its own: the listed packages with device code that it requires,
 	 * "torch>=2.8", and the names of the required packages that the list lacks. */
 	char **uses, **unfollowed;

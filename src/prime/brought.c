@@ -96,21 +96,21 @@ static bool may_require(struct choice *choice, const struct member *member,
 	return false;
 }
 
-/* Returns whether a wheel requires one version of a package. */
-static bool pins(const struct question *question, const struct wheel *wheel, const char *extras,
-				 const char *name)
+/* Returns whether a wheel does not allow all versions of a package. */
+static bool limits(const struct question *question, const struct wheel *wheel, const char *extras,
+				   const char *name)
 {
 	struct required required;
 
 	for (size_t i = 0; i < wheel->require_count; i++)
-		if (question_requires(question, wheel, extras, i, &required) && *required.version &&
+		if (question_requires(question, wheel, extras, i, &required) && *required.versions &&
 			!strcmp(required.is.name, name))
 			return true;
 	return false;
 }
 
 /* Returns whether two named releases, one of which was not examined, may require different versions
- * of a package: both, or the examined ones next to them, require one version. */
+ * of a package: neither, as the examined ones next to them show, allows all versions. */
 static bool may_differ(struct choice *choice, const struct member *member,
 					   const struct wheel *wheel, const struct member *other)
 {
@@ -123,7 +123,7 @@ static bool may_differ(struct choice *choice, const struct member *member,
 	b = b->unseen ? shelf_neighbour(other->shelf, b) : b;
 	for (size_t i = 0; a && b && i < a->require_count; i++)
 		if (question_requires(choice->question, a, member->extras, i, &required) &&
-			*required.version && pins(choice->question, b, other->extras, required.is.name)) {
+			*required.versions && limits(choice->question, b, other->extras, required.is.name)) {
 			choice->unsure = true;
 			return true;
 		}
@@ -453,8 +453,22 @@ static void note_failing(const struct choice *choice, struct jw_which_release *r
 									? answer->why
 									: "its wheel on PyPI has no device code for this platform");
 		if (!member->fails)
-			release->codeless = arena_printf(owner, "%s%s", member->shelf->name, member->versions);
+			release->needs_first =
+				arena_printf(owner, "%s%s", member->shelf->name, member->versions);
 	}
+}
+
+/* Notes the required package with which pip builds a release, if it builds it with the installed
+ * ones. */
+static void note_first(const struct choice *choice, struct jw_which_release *release)
+{
+	if (!release->options || !strstr(release->options, "--no-build-isolation"))
+		return;
+	for (size_t i = 1; i < choice->count && !release->needs_first; i++)
+		if (!choice->members[i].by && choice->members[i].chosen)
+			release->needs_first =
+				arena_printf(choice->question->owner, "%s%s", choice->members[i].shelf->name,
+							 choice->members[i].versions);
 }
 
 int judge_brought(struct jw_error *err, struct question *question, struct shelf *shelf,
@@ -481,6 +495,7 @@ int judge_brought(struct jw_error *err, struct question *question, struct shelf 
 	if (found == FOUND) {
 		release->beside = join_beside(&choice);
 		note_failing(&choice, release);
+		note_first(&choice, release);
 	}
 	if (own)
 		return 0;

@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
     if len(rows) != 10:
         failures.append("docs/which.md: not ten rows")
     for package, version, how, wanted in rows:
-        text = subprocess.run([jitwarm, "which", "--all", *how.split(), package], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
+        text = subprocess.run([jitwarm, "which", "--all", *how.split(), package], capture_output=True, text=True, env={**make_site.ENVIRONMENT, "LC_ALL": "C.UTF-8"}).stdout
         said = re.search(rf"^  (?:PyPI +)?{re.escape(version)}(?:, as [^ ]+)?  +(.*)$", text, re.M)
         if not said or said[1] != wanted:
             failures.append(f"docs/which.md: {package} {version} {how}: “{wanted}”, not “{said and said[1]}”")
@@ -81,7 +81,7 @@ with tempfile.TemporaryDirectory(prefix="table.") as folder:
         failures.append(f"README.md: too few rows: {table}")
     for program, happens, how in table:
         words = [jitwarm, "which", "--platform", "linux", *how.split()]
-        answer = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+        answer = subprocess.run(words, capture_output=True, text=True, env={**make_site.ENVIRONMENT, "LC_ALL": "C.UTF-8"})
         if "==" in how:
             said = re.search(rf"^  (?:PyPI +)?{re.escape(how.partition('==')[2])} +(.*)$", answer.stdout, re.M)
             fits = said and said[1] == happens

@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted,faster-whisper,sageattention,sourced,plainly}
+mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted,faster-whisper,sageattention,sourced,plainly,flash-attn}
 PYTHONPATH=$here/../framework python3 - <<'P'
 import zipfile
 import fatbin
@@ -69,6 +69,7 @@ for version in "1.1", "2.0", "10.0.post1", "3.0rc1":
 wheel("sourced", "0.9", "py3-none-win_amd64", ptx("sm_90"))
 for version in "1.0", "2.0":
     open(f"http/packages/sourced/sourced-{version}.tar.gz", "wb").write(b"x")
+open("http/packages/flash-attn/flash_attn-2.8.3.tar.gz", "wb").write(b"x")
 wheel("plainly", "1.0", "py3-none-any", b"", ["numpy", "tqdm>=4"])
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
@@ -266,6 +267,9 @@ is "source code alone" 2 1 "  10.0.post1 – 1.1  are source code alone, which j
 grep -q "3.0rc1" out && fail "a pre-release: $(cat out)"
 ask sized --target sm_86 sourced
 is "no wheel at all" 2 0 "  2.0 – 1.0  are source code alone" "has source code of sourced, and no wheel: pip builds one when it installs the package."
+# Wheels that the program's list knows and the index lacks are answered from the list.
+ask sized --target h100 --platform linux flash-attn
+is "wheels of the list alone" 1 0 "run, by flash-attn's build script" "First: pip install torch==" "has source code of flash-attn, and no wheel"
 # A package that requires only packages without device code has none.
 ask good --target gtx1080 plainly
 fetched=0

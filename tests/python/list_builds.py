@@ -181,11 +181,11 @@ with tempfile.TemporaryDirectory() as folder:
     # The wheels of flash-attn: an architecture counts from the toolkit on that its script names, and all toolkits have to agree.
     setup = 'cc_flag.append("arch=compute_80,code=sm_80")\nif bare_metal_version >= Version("12.8") and x:\n    cc_flag.append("arch=compute_120,code=sm_120")\n'
     publish = ".github/workflows/publish.yml"
-    make_clone(folder / "flash", {"v2.8.3": {"setup.py": setup, publish: "          cuda-version: ['12.9.1', '13.0.0']\n"},
-                                  "v1.0.0": {"setup.py": setup, publish: "          cuda-version: ['12.4.1', '12.9.1']\n"}})
+    make_clone(folder / "flash", {"v2.8.3": {"setup.py": setup, publish: "          torch-version: ['2.4.0', '2.8.0', '2.9.0.dev1']\n          cuda-version: ['12.9.1', '13.0.0']\n"},
+                                  "v1.0.0": {"setup.py": setup, publish: "          torch-version: ['2.4.0']\n          cuda-version: ['12.4.1', '12.9.1']\n"}})
     answer = lists(path, "--package", "flash-attn", folder / "flash")
     assert answer.returncode == 1 and answer.stderr.startswith("list-builds.py: v1.0.0: ") and len(answer.stderr.splitlines()) == 1, answer.stderr
-    assert "package flash-attn\nunseen 1.0.0 linux py3\nbuild 2.8.3 linux py3 0 sm_80 sm_120\npackage torch\n" in path.read_text()
+    assert "package flash-attn\nunseen 1.0.0 linux py3\nbuild 2.8.3 linux py3 0 sm_80 sm_120\nrequires torch>=2.4,<2.9\npackage torch\n" in path.read_text()
 
     answer = lists(path, folder)
     assert answer.returncode == 1 and "no tag such as v2.6.0; name a clone of PyTorch with its tags" in answer.stderr, answer.stderr

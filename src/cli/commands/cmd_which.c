@@ -653,11 +653,11 @@ static char *install_of(const struct wanted *wanted, const char *version)
 /* Returns the command that installs a required package before a release, since pip takes one
  * without device code otherwise; the caller frees it. NULL if no build is known that runs on these
  * GPUs. */
-static char *codeless_install(const struct wanted *wanted, const struct jw_which_release *release,
-							  const struct jw_target *targets, size_t count)
+static char *first_install(const struct wanted *wanted, const struct jw_which_release *release,
+						   const struct jw_target *targets, size_t count)
 {
-	const size_t length = strcspn(release->codeless, "<>=!~ ");
-	char *name = mem_string_n(release->codeless, length), *install = NULL;
+	const size_t length = strcspn(release->needs_first, "<>=!~ ");
+	char *name = mem_string_n(release->needs_first, length), *install = NULL;
 	struct jw_which_options question = wanted->options;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array has pointers */
 	struct jw_which **found = mem_array(count, sizeof *found);
@@ -667,7 +667,7 @@ static char *codeless_install(const struct wanted *wanted, const struct jw_which
 
 	question.package = name;
 	question.version = question.extras = question.index = question.list = NULL;
-	question.range = release->codeless[length] ? release->codeless + length : NULL;
+	question.range = release->needs_first[length] ? release->needs_first + length : NULL;
 	for (; known < count; known++) {
 		question.target = targets[known];
 		if (jw_which(NULL, &question, &found[known]))
@@ -686,6 +686,18 @@ static char *codeless_install(const struct wanted *wanted, const struct jw_which
 	return install;
 }
 
+/* Prints for which versions of another package a release has wheels, if pip compiles it for others.
+ */
+static void print_compiled(const struct output *out, const char *package,
+						   const struct jw_which_release *release)
+{
+	if (release->needs_first && release->options &&
+		strstr(release->options, "--no-build-isolation"))
+		output_line(out, STYLE_PLAIN,
+					"%s has wheels for %s; for other versions, pip compiles it with nvcc.", package,
+					release->needs_first);
+}
+
 /* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
  * on so many GPUs. */
 static void print_install(const struct which_run *run, const struct wanted *wanted,
@@ -698,9 +710,9 @@ static void print_install(const struct which_run *run, const struct wanted *want
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char text[128], *name, *install;
 
-	if (release->codeless) {
-		install = codeless_install(wanted, release, gpus > 1 ? run->gpus.targets : &which->target,
-								   gpus > 1 ? gpus : 1);
+	if (release->needs_first) {
+		install = first_install(wanted, release, gpus > 1 ? run->gpus.targets : &which->target,
+								gpus > 1 ? gpus : 1);
 		if (!install)
 			return;
 		buf_add(&command, "%s", install);
@@ -729,6 +741,7 @@ static void print_install(const struct which_run *run, const struct wanted *want
 	mem_free(name);
 	mem_free(install);
 	next_step(out, STYLE_GOOD, text, &command);
+	print_compiled(out, wanted->name, release);
 }
 
 /* Returns who declares builds of a package; NULL if nobody does. */
@@ -762,7 +775,7 @@ static int print_common(struct jw_error *err, const struct which_run *run,
 		struct jw_which_release release = *common;
 
 		release.beside = which->releases->beside;
-		release.codeless = which->releases->codeless;
+		release.needs_first = which->releases->needs_first;
 		print_install(run, wanted, answers, &release, run->gpus.count);
 	} else {
 		output_line(&run->cli->out, STYLE_BAD,
@@ -1062,7 +1075,7 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 	if (from->advised && (!of_all || !which->advised))
 		print_install(run, wanted, from, from->advised, 1);
 	if (of_all && which->advised &&
-		(which->advised->beside || which->advised->options || which->advised->codeless))
+		(which->advised->beside || which->advised->options || which->advised->needs_first))
 		print_install(run, wanted, which, which->advised, 0);
 	if (of_all)
 		print_which_one(cli, "Other releases: ", which->package, run->asks);
@@ -1489,7 +1502,21 @@ static void warn_of_lack(void *context, const char *file, const char *why)
 	output_warning(fetching->output, "%s: not examined: %s", file, why);
 }
 
-/* Examines the releases of pip's index, as far as the GPUs' answers need them. */
+/* Returns whether the program's list has a package. */
+static bool is_listed(const struct which_run *run, const struct wanted *wanted)
+{
+	struct jw_which_options question = wanted->options;
+	struct jw_which *which;
+
+	question.target = run->gpus.targets[0];
+	if (jw_which(NULL, &question, &which))
+		return false;
+	jw_result_free(which);
+	return true;
+}
+
+/* Examines the releases of pip's index, as far as the GPUs' answers need them. Of a package without
+ * wheels there, the program's list may know builds that are elsewhere: then it answers. */
 static int ask_index(struct jw_error *err, struct which_run *run, struct wanted *wanted)
 {
 	struct cli *cli = run->cli;
@@ -1505,6 +1532,10 @@ static int ask_index(struct jw_error *err, struct which_run *run, struct wanted 
 	struct jw_asked_plan plan;
 	int result = jw_asked_open(err, &how, &wanted->asked);
 
+	if (result && err->code == JW_ERR_NOT_FOUND && is_listed(run, wanted)) {
+		output_warning(&cli->out, "%s", err->message);
+		return 0;
+	}
 	if (!result)
 		result =
 			jw_asked_plan(err, wanted->asked, &wanted->options, gpus->targets, gpus->count, &plan);
@@ -1585,8 +1616,8 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 		if (jw_which(err, options, &which))
 			return -1;
 		arena_join(run, which);
-		if (cli->out.json && which->advised && which->advised->codeless) {
-			char *first = codeless_install(wanted, which->advised, &which->target, 1);
+		if (cli->out.json && which->advised && which->advised->needs_first) {
+			char *first = first_install(wanted, which->advised, &which->target, 1);
 
 			which->first = first ? arena_keep(run, first) : NULL;
 		}
@@ -1747,6 +1778,9 @@ static void print_together(const struct which_run *run, const struct which_toget
 		shell_add_word(&command, run->file);
 		next_step(out, STYLE_GOOD, "Then the other packages: ", &command);
 	}
+	for (size_t i = 0; i < run->count && (together->built_count || together->excluding[0]); i++)
+		if (run->answers[i].advised && run->answers[i].target.sm == together->target.sm)
+			print_compiled(out, run->answers[i].package, run->answers[i].advised);
 }
 
 /* Returns “NAME[EXTRA]==VERSION”. */

@@ -91,6 +91,9 @@ json 'all("file" in r for r in d["answers"][0]["releases"] if "+" not in r["vers
 run "0|1" which --target a100 --platform linux flash-attn
 out_has "  2.8.3.post1 – 2.3.6  run, by flash-attn's build script"
 grep -q "pip install flash-attn==2.8.* --no-build-isolation$" "$out" || fail "no command"
+# pip builds it with the installed torch, and has wheels for some versions.
+out_has "First: pip install torch==2.8.0"
+out_has "flash-attn has wheels for torch>=2.4,<2.9; for other versions, pip compiles it with nvcc."
 run "2|3" which --target rtx2080ti --platform linux flash-attn
 out_has "fail: no code for sm_75, by flash-attn's build script"
 
@@ -511,6 +514,17 @@ run 1 which --target h100 --platform linux -r requirements.txt
 run 0 which --target rtx5090 --platform linux torch vllm==0.27.0
 out_lacks "For all of them"
 out_lacks "exclude each other"
+# The same if the requirements of the other one have bounds: of vllm 0.27.0 nothing is known, and 0.27.1 requires torch 2.13.0.
+run "0|1" which --target h100 --platform linux flash-attn vllm
+out_has "For all of them: pip install vllm==0.10.2"
+run 1 which --target h100 --platform linux flash-attn torch==2.10.0
+out_has "flash-attn and torch==2.10.0 exclude each other"
+out_has "for other versions, pip compiles it with nvcc."
+# A torchaudio that allows newer torches goes with them, and not with older ones.
+run 1 which --target gtx1080 --platform linux torch torchvision torchaudio
+out_has "pip install torch==2.14.1+cu126 torchvision==0.29.1+cu126 torchaudio==2.11.0+cu126 --index-url"
+run 2 which --target rtx5090 --platform linux torchaudio==2.11.0 torch==2.8.0
+out_has "torchaudio==2.11.0 and torch==2.8.0 exclude each other"
 run 0 which --target gtx1080 --platform linux torch==2.1.0 bitsandbytes
 out_has "For all of them: pip install torch==2.1.0 bitsandbytes==0.45.5"
 run "1|2" which --target gtx1080 --platform linux triton torch
