@@ -291,15 +291,6 @@ def entry_key(entry, compiler):
     return word, "".join(letter for letter, name in (("z", "zstd"), ("r", "relocatable"), ("d", "damaged")) if entry.get(name))
 
 
-def pythons_within(least, requires):
-    """The versions of Python from LEAST, (3, 8), that Requires-Python allows: cp38+, or cp38, cp39 if it has an upper bound"""
-    bounds = [re.search(sign + r"\s*(\d)\.(\d+)", requires) for sign in (">=", "<(?!=)")]
-    low, high = [bound and (int(bound[1]), int(bound[2])) for bound in bounds]
-    low = max(least, low or least)
-    allowed = range(low[1], high[1]) if high and high > low else ()
-    return [f"cp{low[0]}{minor}" for minor in allowed] or [f"cp{low[0]}{low[1]}+"]
-
-
 def pythons_of(wheels, requires):
     """The versions of Python of several wheels of one release, as in src/plan/wheel_list.h."""
     least = re.search(r">=\s*(\d)\.(\d+)", requires)
@@ -307,7 +298,8 @@ def pythons_of(wheels, requires):
     for wheel in wheels:
         for python in wheel.python.split("."):
             if wheel.abi == "abi3":
-                tags.update(pythons_within((int(python[2]), int(python[3:] or 0)), requires))
+                low, allowed = index.pythons_within((int(python[2]), int(python[3:] or 0)), requires)
+                tags.update([f"cp{low[0]}{minor}" for minor in allowed] or [f"cp{low[0]}{low[1]}+"])
             elif python.startswith("py"):
                 tags.add(f"cp{least[1]}{least[2]}+" if least else "py3")
             elif not wheel.abi.endswith("t"):

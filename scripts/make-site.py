@@ -21,7 +21,7 @@ GPUS = [("sm_61", "GTX 10", "Pascal"), ("sm_70", "V100", "Volta"), ("sm_75", "RT
 PLATFORMS = {"linux": "Linux x86-64", "windows": "Windows", "linux-aarch64": "Linux arm64"}
 DRIVERS = ["470", "525", "535", "550", "570"]
 NEWEST = "580"  # also newer drivers
-ENVIRONMENT = {**os.environ, "XDG_STATE_HOME": "/nonexistent"}  # the list answers, and not what --ask has kept on this machine
+ENVIRONMENT = {**os.environ, "JITWARM_STATE": "/nonexistent"}  # the list answers, and not what --ask has kept on this machine
 
 CSS = """:root{color-scheme:light dark;--line:#d0d5dd;--faint:#667085;--runs:#d1f0d9;--compiles:#fde7b8;--fails:#fbd3d0;--cpu:#e4e7ec}
 @media(prefers-color-scheme:dark){:root{--line:#3a4150;--faint:#98a2b3;--runs:#17492a;--compiles:#5c4207;--fails:#651f1b;--cpu:#2d3442}}

@@ -3,7 +3,6 @@
 pixels, no page loads anything from elsewhere; twenty cells, the rows of docs/which.md, and those of README.md say what “which” says. Exit status 77: there is no Chromium."""
 import importlib.util
 import json
-import os
 import pathlib
 import random
 import re
@@ -38,7 +37,6 @@ document.title="DONE "+said.join("; ")};
 
 with tempfile.TemporaryDirectory(prefix="table.") as folder:
     folder = pathlib.Path(folder)
-    os.environ["JITWARM_STATE"] = str(folder / "state") # without what an index has told this account
     subprocess.run([sys.executable, ROOT / "scripts/make-site.py", jitwarm, "-o", folder / "table", "--package", "torch", "--package", "xgboost"], check=True,
                    stdout=subprocess.DEVNULL)
     cells = []

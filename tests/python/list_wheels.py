@@ -94,6 +94,11 @@ with tempfile.TemporaryDirectory() as folder:
     assert lines == ["package bitsandbytes", "unseen 0.32.0 linux cp38", "unseen 0.31.8 linux py3", "unseen 0.32.0 windows py3", "unseen 0.31.8 windows py3",
                      "unseen 0.32.0 linux-aarch64 py3", "unseen 0.31.8 linux-aarch64 py3"], lines
 
+# --ask reads the same upper bound of Requires-Python: a wheel of abi3 is for the versions below it.
+tag = [argparse.Namespace(interpreter="cp38", abi="abi3")]
+assert listing.index.python_words(tag, ">=3.10,<3.13") == ("cp310,cp311,cp312", ["3.10", "3.11", "3.12"])
+assert listing.index.python_words(tag, ">=3.10") == ("cp310+", ["3.10+"]) and listing.index.python_words(tag, None) == ("cp38+", ["3.8+"])
+
 # Requirements of packages that the list has are lines, and not those of the package itself.
 assert listing.required_lines(["torch<3,>=2.4", "numpy", "Bitsandbytes[test]; extra == 'dev'", "nvidia_cudnn.cu12 (==9.1)", "x @ https://h/x.whl"],
                               "bitsandbytes") == ["requires torch<3,>=2.4", "requires nvidia_cudnn.cu12 (==9.1)"]
