@@ -470,9 +470,6 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 				  {{"gpus"}, .name = "status"},
 				  {{"info"}, .name = "status"},
 				  {{"fetch"}, .name = "compiler fetch"},
-				  {{"docker"}, .name = "tune --print docker"},
-				  {{"k8s"}, .name = "tune --print k8s"},
-				  {{"slurm"}, .name = "tune --print slurm"},
 				  {{"cache", "size"}, .name = "cache list"},
 				  {{"cache", "show"}, .name = "cache list"},
 				  {{"cache", "empty"}, .name = "cache clear"},
@@ -488,7 +485,7 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	const bool group = commands_is_group(cli->commands, words[0]);
 	const char *const *said = (const char *const *)words;
 	const char *nearest = NULL, **split = NULL;
-	struct buf text = BUF_MAX(NEXT_STEP_MAX);
+	struct buf text = BUF_MAX(NEXT_STEP_MAX), print = BUF_MAX(100);
 	char *quoted = NULL, *gpu = NULL;
 	size_t said_count = count;
 	struct sentence is;
@@ -503,6 +500,10 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 		if (!strcmp(called[i].words[0], words[0]) &&
 			(!called[i].words[1] || (count > 1 && !strcmp(called[i].words[1], words[1]))))
 			nearest = called[i].name;
+	if (!nearest && text_same(options_with_choice(command_tune.options, words[0]), "print")) {
+		buf_add(&print, "tune --print %s", words[0]);
+		nearest = buf_text(&print);
+	}
 	/* “can” in a sentence is no typing error of “scan”. */
 	if (!nearest && !group && !(about && is.foreign))
 		nearest = commands_suggest(cli->commands, words[0]);
@@ -542,6 +543,7 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 	}
 	buf_free(&is.gpus);
 	buf_free(&is.packages);
+	buf_free(&print);
 	buf_free(&text);
 	mem_free(split);
 	mem_free(quoted);

@@ -180,6 +180,13 @@ static const struct cli_option *find_choice(const struct cli_option *table, cons
 	return NULL;
 }
 
+const char *options_with_choice(const struct cli_option *table, const char *text)
+{
+	const struct cli_option *option = find_choice(table, text, strlen(text));
+
+	return option ? option->name : NULL;
+}
+
 /* Refuses an option that the command does not have. `value` is the word that may be its value. */
 static int unknown_name(struct jw_error *err, struct options *options, const char *name,
 						size_t length, const char *value)

@@ -175,6 +175,8 @@ bool options_fill_folder(const struct options *options, const char *name, const 
 /* Returns whether the table has an option of this name or letter, without other names; a NULL table
  * has the options of every command. */
 bool options_in_table(const struct cli_option *table, const char *name, size_t length);
+/* Returns the name of the option that has this text among its choices, or NULL. */
+const char *options_with_choice(const struct cli_option *table, const char *text);
 /* Returns whether an unknown option means --target, or is a typing error in it. */
 bool options_means_target(const struct options *options);
 

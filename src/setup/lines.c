@@ -105,9 +105,10 @@ struct manner {
 	const char *set;   /* the text for each variable */
 	const char *mount; /* the text if a path is requested, whose variable is then @I */
 	const char *tail;
-	const char *own_path;  /* `head` itself sets the path: this one, or the given one */
-	const char *node_path; /* the path if none is given: a folder of other machines */
-	const char *set_other; /* for the variable of another compiler's cache; NULL: `set` */
+	const char *own_path;    /* `head` itself sets the path: this one, or the given one */
+	const char *node_path;   /* the path if none is given: a folder of other machines */
+	const char *not_in_path; /* characters that its option for a folder takes for its own */
+	const char *set_other;   /* for the variable of another compiler's cache; NULL: `set` */
 	enum quoting quoting;
 };
 
@@ -166,6 +167,14 @@ static const struct manner print_manners[] = {
 	{.name = "cmd", .set = "set \"@N=@V\"\n", .quoting = QUOTE_BAT},
 	{.name = "powershell", .set = "$env:@N = @V\n", .quoting = QUOTE_PS1},
 	{.name = "docker", .set = "-e @N=@V ", .mount = "-v @P:@I", .tail = "\n", .quoting = QUOTE_SH},
+	/* Since version 3.6 Singularity has these options, too; both make no folder on the host. */
+	{.name = "apptainer",
+	 .head = "--nv ",
+	 .set = "--env @N=@V ",
+	 .mount = "--bind @P:@I",
+	 .tail = "\n",
+	 .not_in_path = ",:",
+	 .quoting = QUOTE_SH},
 	{.name = "compose",
 	 .head = "environment:\n",
 	 .set = "  @N: \"@V\"\n",
@@ -230,8 +239,13 @@ static int expand_value(struct jw_error *err, struct buf *buf, const char *text,
 static int append_manner(struct jw_error *err, struct buf *buf, const struct manner *manner,
 						 const struct setting *settings, size_t count, const char *path)
 {
-	int result = expand_value(err, buf, manner->head, manner->quoting, settings);
+	int result;
 
+	if (path && manner->not_in_path && strpbrk(path, manner->not_in_path))
+		return error_set(err, JW_ERR_USAGE,
+						 "--print %s: a folder's path must not contain a colon or a comma: %s",
+						 manner->name, path);
+	result = expand_value(err, buf, manner->head, manner->quoting, settings);
 	for (size_t i = 0; !result && i < count; i++)
 		if (settings[i].value)
 			result = expand_value(
@@ -350,13 +364,15 @@ int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, 
 
 	if (!strcmp(form, "kubernetes"))
 		form = "k8s";
+	if (!strcmp(form, "singularity"))
+		form = "apptainer";
 	while (at < sizeof print_manners / sizeof *print_manners &&
 		   strcmp(form, print_manners[at].name) != 0)
 		at++;
 	if (at == sizeof print_manners / sizeof *print_manners)
 		error_set(err, JW_ERR_USAGE,
-				  "--print %.50s: sh, bash, zsh, fish, cmd, powershell, docker, compose, k8s, "
-				  "slurm, systemd or conda",
+				  "--print %.50s: sh, bash, zsh, fish, cmd, powershell, docker, apptainer, "
+				  "compose, k8s, slurm, systemd or conda",
 				  form);
 	else if (all_caches ? !print_all(err, &buf, &print_manners[at], limit_bytes, all_caches)
 						: !print_manner(err, &buf, &print_manners[at], limit_bytes, path))

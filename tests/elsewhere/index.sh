@@ -12,15 +12,15 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-mkdir -p http/packages/{heavy,asked,pure,pyproject-toml,tensorflow,faiss-cpu,torch,jax,later,others,source,partly}
+mkdir -p http/packages/{heavy,asked,pure,pyproject-toml,pinned,tensorflow,faiss-cpu,torch,jax,later,others,source,partly}
 PYTHONPATH=$here/../framework python3 - "$build/tests/framework/libsample_framework.so" <<'P'
 import os, pathlib, sys, zipfile
 import fatbin
 code = pathlib.Path(sys.argv[1]).read_bytes()
-def wheel(version, tag, member="asked/lib.so", name="asked", code=code):
+def wheel(version, tag, member="asked/lib.so", name="asked", code=code, requires="missing"):
     with zipfile.ZipFile(f"http/packages/{name.replace('_', '-')}/{name}-{version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(member, code)
-        archive.writestr(f"{name}-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Dist: missing\n")
+        archive.writestr(f"{name}-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Dist: {requires}\n")
         archive.writestr(f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
         archive.writestr(f"{name}-{version}.dist-info/RECORD", f"{member},,\n")
 for version in ("1.0", "1.0+cu121", "1.1", "1.1.post1", "1.2rc1"):
@@ -34,6 +34,7 @@ for minor in range(7, 30):
     wheel("0.5", f"cp3{minor}-cp3{minor}-manylinux2014_x86_64", f"asked/for3{minor}.so")
 wheel("0.4", "cp37-cp37m-manylinux2014_x86_64", "asked/for37.so")
 wheel("2.0", "py3-none-any", name="pure")
+wheel("1.0", "cp310-cp310-manylinux_2_17_x86_64", name="pinned", requires="torch==2.1.0")
 wheel("1.0", "py3-none-any", name="heavy", code=code + os.urandom(3 << 20))
 for version in ("1.0", "2.0"):
     wheel(version, "py3-none-any", name="later")
@@ -433,6 +434,20 @@ printf '%s\n' "asked==1.1 --hash=sha256:${hash:1}0" >hashed.txt && listed 3 --in
 said err "hashed.txt: asked-1.1-py3-none-manylinux2014_x86_64.whl: its hash differs from the one in the index or list"
 printf '%s\n' asked==1.1 missing==1 >missing.txt && listed 3 --index -r missing.txt
 said err "missing.txt: ${site#http://}: the package index has no package “missing”"
+# The lines about a whole wheel name it, and no folder of this run.
+printf 'pinned\nasked==1.1\n' >pinned.txt
+for list in "-r pinned.txt" "pinned asked==1.1" pinned; do
+	# shellcheck disable=SC2086
+	ask good scan --target rtx5090 --python 3.10 --index $list; got=$?
+	[ $got = 2 ] && grep -qxF "pinned-1.0-cp310-cp310-manylinux_2_17_x86_64.whl: will fail: it requires torch 2.1.0, which fails: no code for sm_120" out &&
+		! grep -q jitwarm-run out err && ok "a wheel that fails: $list" || fail "a wheel that fails: $list: status $got: $(cat out err)"
+	# shellcheck disable=SC2086
+	ask good scan --json --target rtx5090 --python 3.10 --index $list
+	grep -q '"reason":.*"pinned-1.0' out && ! grep -q jitwarm-run out && ok "a wheel that fails in the document: $list" ||
+		fail "a wheel that fails in the document: $list: $(grep jitwarm-run out; cat err)"
+done
+ask good lint --gpus rtx5090 --python 3.10 --index pinned
+! grep -q jitwarm-run out err && ok "lint of a wheel that fails" || fail "lint of a wheel that fails: $(cat out err)"
 echo 'asked; python_version < "3"' >markers.txt && ask good scan --target sm_86 --index -r markers.txt
 [ $? = 2 ] && [ ! -s out ] && [ "$(cat err)" = "jitwarm: markers.txt: its markers leave out every package on this machine" ] && clean && ok "--index -r markers.txt" || fail "markers.txt: $(cat out err; find tmp state home)"
 printf '%s\n' '--no-binary :all:' '--proxy=me:word@localhost:1' asked==1.1 >options.txt && listed 0 --index -r options.txt

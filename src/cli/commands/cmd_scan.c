@@ -751,7 +751,7 @@ static void print_of_file(struct scan_run *run, enum style style, const struct j
 	end_file(run);
 	run->last_printed =
 		(struct printed_file){.file = file, .why = plain, .style = style, .first = gpu};
-	if (run->listed && fate->member) /* the wheel's folder has been removed */
+	if (run->listed) /* the wheel's folder has been removed */
 		file += os_base_name(fate->path) - fate->path;
 	named = arena_string(result, file);
 	output_line(&run->cli->out, style, "%s: %s", index_wheel_hide_folder(run->wheel, named),

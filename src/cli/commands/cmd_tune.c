@@ -540,10 +540,10 @@ static const struct cli_option tune_options[] = {
 			  .choices = "user|system|shell"),
 	CLI_VALUE("print", "FORM",
 			  "Print the lines in this form, and set nothing: sh, bash, zsh, fish, cmd, "
-			  "powershell, docker, compose, k8s (kubernetes), slurm (a script for Prolog and "
-			  "TaskProlog), systemd or conda",
-			  .choices = "sh|bash|zsh|fish|cmd|powershell|docker|compose|k8s|kubernetes|slurm|"
-						 "systemd|conda"),
+			  "powershell, docker, apptainer (singularity), compose, k8s (kubernetes), slurm (a "
+			  "script for Prolog and TaskProlog), systemd or conda",
+			  .choices = "sh|bash|zsh|fish|cmd|powershell|docker|apptainer|singularity|compose|k8s|"
+						 "kubernetes|slurm|systemd|conda"),
 	CLI_VALUE("all-caches", "DIR",
 			  "With --print: also put the caches of Triton, torch.compile, vLLM, FlashInfer, "
 			  "DeepGEMM, JAX, CuPy, Numba and cuDF into this folder",

@@ -97,7 +97,7 @@ JITWARM=$outside
 
 # The printed lines keep all caches: one folder, and every variable of the table.
 CUDA_CACHE_PATH=$place/home/cache
-for form in docker kubernetes compose slurm sh systemd; do
+for form in docker apptainer kubernetes compose slurm sh systemd; do
 	snapshot run 0 tune --print "$form" --all-caches /srv/jit
 	for variable in CUDA_CACHE_PATH $(tail -n +2 "$cases/../../../data/jit-caches.csv" | cut -d, -f1); do out_has "$variable"; done
 done

@@ -11,11 +11,25 @@ differs_for WINDOWS snapshot run 0 tune --scope system --max-size 4G --path "$(n
 out_has "CUDA_CACHE_PATH="
 snapshot run 64 tune --scope nowhere --apply
 snapshot run 64 tune --print nothing
-for form in sh bash zsh fish docker compose k8s slurm systemd conda; do
+for form in sh bash zsh fish docker apptainer compose k8s slurm systemd conda; do
 	differs_for WINDOWS snapshot run 0 tune --print "$form" --max-size 2GiB --path "$(native "$work/cache")"
 	out_has 2147483648
 	out_has CUDA_CACHE_PATH
 done
+# Apptainer and Singularity have the same options, which name the driver's libraries, the variables and the folder.
+if ! is_wine; then
+	for form in apptainer singularity; do
+		run 0 tune --print $form --max-size 2GiB --path "/srv/a b's"
+		eval "words=($(cat "$out"))"
+		[[ ${words[*]} == "--nv --env CUDA_CACHE_MAXSIZE=2147483648 --env CUDA_CACHE_PATH=/var/cache/ComputeCache --bind /srv/a b's:/var/cache/ComputeCache" && ${#words[@]} == 7 ]] ||
+			fail "other words: ${words[*]}"
+	done
+	for path in /srv/a:b /srv/a,b; do
+		run 64 tune --print apptainer --path $path
+		err_has "--print apptainer: a folder's path must not contain a colon or a comma: $path"
+		run 64 tune --print apptainer --all-caches $path
+	done
+fi
 # A pod has a folder of its node, and not one of this account.
 for form in k8s kubernetes; do
 	run 0 tune --print $form

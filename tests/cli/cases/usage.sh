@@ -62,6 +62,7 @@ done
 snapshot wrong "unknown option --taget (did you mean --target?)" make --taget X
 wrong "no command is called “torch”; “jitwarm which torch” shows which releases run on your GPU, “jitwarm check torch” answers for what is installed here" torch
 wrong "no command is called “mykern”; “jitwarm check mykern” answers for a file or a package, “jitwarm doctor mykern” for the text of an error" mykern
+wrong "no command is called “apptainer” (did you mean “tune --print apptainer”?)" apptainer
 # A line without a command is answered with the line that it means, whether it is in quotes or not.
 while IFS='|' read -r words line; do
 	# shellcheck disable=SC2086
