@@ -1,6 +1,5 @@
 #include "driver/cuda_errors.h"
 
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,86 +55,126 @@ static void capture(const char *text, const struct cuda_error *error, struct cap
 	captured->count = 0;
 }
 
-/* The patterns of all rows, in the order of the table, linked by the letters that begin a text with
- * them. */
+/* The patterns of all rows, linked by the two letters that begin a text with them. */
+enum { SECONDS = 32, PLACES = SECONDS * SECONDS };
 struct patterns {
 	struct pattern {
 		const char *text;
 		size_t length;
-		int row,
-			next; /* the index of the next pattern with this first letter; -1 if there is none */
+		int row, next; /* the index of the next pattern with these letters; -1 if there is none */
 	} * items;
-	int first[UCHAR_MAX + 1], last[UCHAR_MAX + 1], count;
+	int first[PLACES], count;
 	struct pattern added; /* by add_pattern */
 };
 
-/* Adds the pattern at DATA to the list of a letter, once. */
-static void add_pattern(unsigned char letter, void *data)
+static int place_of(unsigned char first, unsigned char second)
+{
+	return first % SECONDS * SECONDS + second % SECONDS;
+}
+
+static void count_pattern(unsigned char first, unsigned char second, void *data)
+{
+	size_t *count = data;
+
+	(void)first;
+	*count += second ? 1 : SECONDS;
+}
+
+/* Adds the pattern at DATA to the list of its letters, once. */
+static void add_pattern(unsigned char first, unsigned char second, void *data)
 {
 	struct patterns *patterns = data;
-	const int last = patterns->last[letter];
 
-	if (last >= 0 && patterns->items[last].text == patterns->added.text)
-		return;
-	*(last < 0 ? &patterns->first[letter] : &patterns->items[last].next) = patterns->count;
-	patterns->last[letter] = patterns->count;
-	patterns->items[patterns->count++] = patterns->added;
+	for (unsigned i = 0; i < (second ? 1 : SECONDS); i++) {
+		int *place = &patterns->first[place_of(first, (unsigned char)(second + i))];
+
+		if (*place >= 0 && patterns->items[*place].text == patterns->added.text)
+			continue;
+		patterns->added.next = *place;
+		patterns->items[patterns->count] = patterns->added;
+		*place = patterns->count++;
+	}
+}
+
+/* Calls TAKE with the letters of each pattern of a row. */
+static void take_patterns(int row,
+						  void (*take)(unsigned char first, unsigned char second, void *data),
+						  struct patterns *patterns, void *data)
+{
+	const char *at = errors[row].words;
+
+	for (size_t length; *at; at += length + (at[length] == '|')) {
+		length = strcspn(at, "|");
+		patterns->added = (struct pattern){.text = at, .length = length, .row = row};
+		error_pattern_letters(at, length, take, data);
+	}
 }
 
 static void list_patterns(struct patterns *patterns)
 {
-	enum { LETTERS = 'z' - 'a' + 1 };
-	size_t most = ERRORS;
+	size_t most = 0;
 
-	for (size_t i = 0; i < ERRORS; i++)
-		for (const char *at = errors[i].words; *at; at++)
-			most += *at == '|' ? 1 : *at == '{' ? LETTERS : 0;
+	for (int i = 0; i < ERRORS; i++)
+		take_patterns(i, count_pattern, patterns, &most);
 	patterns->items = mem_array(most, sizeof *patterns->items);
 	patterns->count = 0;
-	for (int i = 0; i <= UCHAR_MAX; i++)
-		patterns->first[i] = patterns->last[i] = -1;
-	for (size_t i = 0; i < ERRORS; i++) {
-		const char *at = errors[i].words;
-
-		for (size_t length; *at; at += length + (at[length] == '|')) {
-			length = strcspn(at, "|");
-			patterns->added =
-				(struct pattern){.text = at, .length = length, .row = (int)i, .next = -1};
-			error_pattern_letters(at, add_pattern, patterns);
-		}
-	}
-}
-
-/* Returns the first row with a pattern at the start of a text, and the pattern's length there; -1
- * if there is none. */
-static int row_at(const struct patterns *patterns, const char *text, bool inside_name,
-				  size_t *ret_length)
-{
-	struct captured captured;
-
-	for (int i = patterns->first[(unsigned char)lower(*text)]; i >= 0;
-		 i = patterns->items[i].next) {
-		const struct pattern *pattern = &patterns->items[i];
-
-		if (inside_name && *pattern->text == '{')
-			continue;
-		*ret_length = error_pattern_begins(text, pattern->text, pattern->length, &captured);
-		if (*ret_length)
-			return pattern->row;
-	}
-	return -1;
-}
-
-/* Returns whether two rows give the same answer. */
-static bool is_same(const struct cuda_error *a, const struct cuda_error *b)
-{
-	return (a->number && a->number == b->number) || !strcmp(a->cause, b->cause);
+	for (int i = 0; i < PLACES; i++)
+		patterns->first[i] = -1;
+	for (int i = 0; i < ERRORS; i++)
+		take_patterns(i, add_pattern, patterns, patterns);
 }
 
 /* Returns whether a row is an answer only for a text without other errors. */
 static bool is_envelope(const struct cuda_error *error)
 {
 	return text_same(error->means, "envelope");
+}
+
+/* Returns whether a row's messages are not of NVIDIA, so that they are no answer, nor what stands
+ * in them. */
+static bool is_other(const struct cuda_error *error)
+{
+	return text_same(error->means, "other");
+}
+
+/* Returns whether a pattern of a row is a better answer than one of another row at the same place:
+ * a special row than a general one, then the longer pattern, then the earlier row. */
+static bool is_better(int row, size_t length, int other, size_t other_length)
+{
+	if (is_envelope(&errors[row]) != is_envelope(&errors[other]))
+		return is_envelope(&errors[other]);
+	return length > other_length || (length == other_length && row < other);
+}
+
+/* Returns the best row with a pattern at the start of a text, and the pattern's length there; -1 if
+ * there is none. */
+static int row_at(const struct patterns *patterns, const char *text, bool inside_name,
+				  size_t *ret_length)
+{
+	const int place = place_of((unsigned char)lower(*text), (unsigned char)lower(text[1]));
+	struct captured captured;
+	int row = -1;
+
+	*ret_length = 0;
+	for (int i = patterns->first[place]; i >= 0; i = patterns->items[i].next) {
+		const struct pattern *pattern = &patterns->items[i];
+		size_t length;
+
+		if (inside_name && *pattern->text == '{')
+			continue;
+		length = error_pattern_begins(text, pattern->text, pattern->length, &captured);
+		if (length && (row < 0 || is_better(pattern->row, length, row, *ret_length))) {
+			row = pattern->row;
+			*ret_length = length;
+		}
+	}
+	return row;
+}
+
+/* Returns whether two rows give the same answer. */
+static bool is_same(const struct cuda_error *a, const struct cuda_error *b)
+{
+	return (a->number && a->number == b->number) || !strcmp(a->cause, b->cause);
 }
 
 /* The messages of a text. Those that stand close together are one group. */
@@ -187,7 +226,7 @@ static void find_messages(const char *text, struct messages *messages)
 			continue;
 		}
 		group += start && text - start > NEAR;
-		if (!end || text - end > DIRECTLY)
+		if ((!end || text - end > DIRECTLY) && !is_other(&errors[row]))
 			add_message(messages, row, group);
 		start = text;
 		end = is_envelope(&errors[row]) ? NULL : text + length;
@@ -207,13 +246,26 @@ static int error_named(const char *text)
 	return 0;
 }
 
+/* Returns whether a text names CUDA here, and not a file or package, as “tiny-cuda-nn” and
+ * “/usr/local/cuda/bin/nvcc”. */
+static bool names_cuda(const char *text, const char *at)
+{
+	const bool after = at > text && strchr("/\\-_", at[-1]);
+
+	return text_starts(at, "cuInit") ||
+		   (text_starts_fold(at, "cuda") && !after && !strchr("/\\-.", at[strlen("cuda")]));
+}
+
 /* Returns the number in “222”, “error 222”, “CUDA error code: 222” and “cuda runtime error (222)”;
  * 0 if there is none. Far from the word CUDA, numbers are other programs' (“make: *** Error 2”). */
 static int error_number(const char *text)
 {
-	static const char *const before[] = {
-		"error ", "error: ", "error (", "error code ", "error code: ", "failure: ", "failure ",
-		"code=",  "code: ",  " err: ",  "context ",    "failed: ",     "failed : "};
+	static const char *const before[] = {"error ",       "error: ",   "error (",  "error code ",
+										 "error code: ", "failure: ", "failure ", "code=",
+										 "code: ",       " err: ",    "context ", "failed: ",
+										 "failed : ",    "returned ", "status="};
+	/* These are of compilers and of make. */
+	static const char *const others[] = {"fatal ", "] error "};
 	enum { NEAR = 40 };
 	const char *cuda = text_starts_fold(text, "error ") ? text : NULL;
 	uint64_t number;
@@ -221,8 +273,11 @@ static int error_number(const char *text)
 	if (text_number(text, MAX_NUMBER, &number))
 		return (int)number;
 	for (const char *at = text; *at; at++) {
-		if (text_starts_fold(at, "cuda") || text_starts(at, "cuInit"))
+		if (names_cuda(text, at))
 			cuda = at;
+		for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+			if (text_starts_fold(at, others[i]))
+				cuda = NULL;
 		for (size_t i = 0; i < sizeof before / sizeof *before && cuda && at - cuda <= NEAR; i++) {
 			const char *digit = at + strlen(before[i]);
 			int value = 0, digits = 0;

@@ -36,15 +36,16 @@ static const char *words_of(const char *pattern)
 }
 
 /* Takes the word or number at the start of a text, at most LONGEST bytes of it; returns their
- * number. A dot or dash at its end belongs to the sentence. Without a bound, a text of one long
- * word would be read again for each pattern in it. */
-static size_t capture_word(const char *text, struct captured *captured)
+ * number. A dot or dash at its end belongs to the sentence, and a word before the dot of a pattern
+ * (“lib*.so”) has none. Without a bound, a text of one long word would be read again for each
+ * pattern in it. */
+static size_t capture_word(const char *text, bool dots, struct captured *captured)
 {
 	enum { LONGEST = 256 };
 	size_t length = 0;
 
 	while (length < LONGEST && (error_pattern_in_name(text[length]) ||
-								(length && (text[length] == '.' || text[length] == '-'))))
+								(length && (text[length] == '-' || (dots && text[length] == '.')))))
 		length++;
 	while (length && !error_pattern_in_name(text[length - 1]))
 		length--;
@@ -130,7 +131,8 @@ static int match_parts(const char *text, const char *pattern, size_t length,
 		if (pattern[i] == '*') {
 			const bool ends_name = i && error_pattern_in_name(pattern[i - 1]) &&
 								   (i + 1 == length || !error_pattern_in_name(pattern[i + 1]));
-			const size_t word = capture_word(text + used, captured);
+			const bool dots = i + 1 == length || pattern[i + 1] != '.';
+			const size_t word = capture_word(text + used, dots, captured);
 
 			if (!word && !ends_name)
 				return -1;
@@ -155,15 +157,28 @@ size_t error_pattern_begins(const char *text, const char *pattern, size_t length
 			   : 0;
 }
 
-void error_pattern_letters(const char *pattern, void (*take)(unsigned char letter, void *data),
+/* Calls TAKE with the first two letters of a word; the second is 0 where any byte may follow. */
+static void take_letters(const char *word, size_t length,
+						 void (*take)(unsigned char first, unsigned char second, void *data),
+						 void *data)
+{
+	const bool any = length < 2 || strchr("*{", word[1]) || (length > 2 && word[2] == '~');
+
+	take((unsigned char)lower(*word), (unsigned char)(any ? '\0' : lower(word[1])), data);
+}
+
+void error_pattern_letters(const char *pattern, size_t length,
+						   void (*take)(unsigned char first, unsigned char second, void *data),
 						   void *data)
 {
 	const char *word = *pattern == '{' ? words_of(pattern) : NULL;
 
 	if (!word) {
-		take((unsigned char)lower(*pattern), data);
+		take_letters(pattern, length, take, data);
 		return;
 	}
-	for (; *word; word += strcspn(word, "|"), word += *word == '|')
-		take((unsigned char)lower(*word), data);
+	for (size_t bytes; *word; word += bytes + (word[bytes] == '|')) {
+		bytes = strcspn(word, "|");
+		take_letters(word, bytes, take, data);
+	}
 }

@@ -23,6 +23,8 @@ bool error_pattern_in_name(char c);
 size_t error_pattern_begins(const char *text, const char *pattern, size_t length,
 							struct captured *ret_captured);
 
-/* Calls TAKE with each letter, in lower case, with which a text of this pattern may begin. */
-void error_pattern_letters(const char *pattern, void (*take)(unsigned char letter, void *data),
+/* Calls TAKE with the first and second letter, in lower case, with which a text of this pattern of
+ * LENGTH bytes may begin; the second is 0 where it may be any. */
+void error_pattern_letters(const char *pattern, size_t length,
+						   void (*take)(unsigned char first, unsigned char second, void *data),
 						   void *data);

@@ -9,7 +9,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ROWS = [line.split("\t") for line in (ROOT / "data/errors.tsv").read_text().splitlines()[1:]]
+TABLE = [line.split("\t") for line in (ROOT / "data/errors.tsv").read_text().splitlines()[1:]]
+OTHERS = [pattern for row in TABLE if row[3] == "other" for pattern in row[2].split("|")]  # messages of other makers' GPUs
+ROWS = [row for row in TABLE if row[3] != "other"]
 SETS = {name: words.split("|") for name, words in (line.split("\t") for line in (ROOT / "data/error-words.tsv").read_text().splitlines()[1:])}
 HEADS = {"en": "| error | message | cause | what to do |", "ko": "| 오류 | 메시지 | 원인 | 할 일 |"}
 program, failures = sys.argv[1], []
@@ -29,7 +31,7 @@ def texts_of(pattern, tried=set()):
     tried.update((name, word) for name in sets for word in SETS[name])
     for choice in choices:
         words = iter(choice)
-        yield re.sub("{.*?}", lambda _, words=words: next(words), pattern).replace("*", "12.4").replace("~", "at this place")
+        yield re.sub("{.*?}", lambda _, words=words: next(words), pattern).replace("*.", "12.").replace("*", "12.4").replace("~", "at this place")
 
 
 def markdown(text):
@@ -88,6 +90,13 @@ def check_long_words():
             failures.append(f"a long word ({start}{start}…) is not read in 20 seconds")
 
 
+def check_others():
+    for text in OTHERS:
+        said, _ = answers(f"RuntimeError: {text.replace('*', 'invalid')} device function")[0]
+        if not said.startswith("status 2: "):
+            failures.append(f"“{text}”, which is not of NVIDIA: “{said}”")
+
+
 def check_rows():
     for number, name, words, _, cause, windows, cure in ROWS:
         for text in (text for pattern in words.split("|") for text in texts_of(pattern)):
@@ -120,6 +129,7 @@ def check_texts():
 
 
 count = check_texts()
+check_others()
 check_rows()
 check_long_words()
 check_page(ROOT / "docs/troubleshooting.md", "en")
