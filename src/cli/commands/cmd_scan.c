@@ -758,12 +758,27 @@ static void print_of_file(struct scan_run *run, enum style style, const struct j
 				fate->why);
 }
 
+/* Leaves the name of a downloaded wheel in a text, whose folder has been removed. */
+static void hide_folder_of(char *text, const char *path)
+{
+	const size_t folder = (size_t)(os_base_name(path) - path);
+
+	for (char *at = folder ? strstr(text, path) : NULL; at; at = strstr(at, path))
+		memmove(at, at + folder, strlen(at + folder) + 1);
+}
+
 /* Prints the files that fail, or a part of which does. */
 static void print_fates(struct scan_run *run)
 {
 	for (size_t i = 0; i < run->result->fate_count; i++) {
 		const struct jw_scan_fate *fate = &run->result->fates[i];
 
+		for (size_t t = 0;
+			 (run->listed || (run->wheel && run->wheel->folder)) && t < run->result->total_count;
+			 t++) {
+			hide_folder_of(run->result->totals[t].fate.reason, fate->path);
+			hide_folder_of(run->result->totals[t].fate.part, fate->path);
+		}
 		if (fate->part == JW_SCAN_FAILS)
 			cures_add(run->cli, &run->cures, fate->file, fate->target, run->driver);
 		print_of_file(run,

@@ -215,7 +215,9 @@ struct which_run {
 	const char *file; /* the list of -r, whose packages are in question; or NULL */
 	bool hashed;      /* it has hashes */
 	bool has_others;  /* it has lines without an answer */
-	bool asks;        /* --ask */
+	char *
+		without; /* those with a warning, which the command that installs all leaves out, or NULL */
+	bool asks;   /* --ask */
 	const struct wheel_platform *for_platform;
 	bool from_list; /* an answer comes from the program's list */
 	/* The document; this run owns its texts. */
@@ -1744,7 +1746,7 @@ static void print_together(const struct which_run *run, const struct which_toget
 	const bool list = run->file && text_ends(run->file, ".txt"),
 			   whole = list && !together->built_count &&
 					   (run->hashed ? !together->beside : !together->options);
-	char gpus[GPUS_TOGETHER], text[GPUS_TOGETHER + 32] = "For all of them: ";
+	char gpus[GPUS_TOGETHER], text[GPUS_TOGETHER + 1024] = "For all of them: ";
 
 	for (const struct which_together *at = run->together; at < together; at++)
 		if (same_together(at, together))
@@ -1760,7 +1762,17 @@ static void print_together(const struct which_run *run, const struct which_toget
 		if (!whole || !run->hashed)
 			shell_add_words(&command, (const char *const *)together->requirements, together->count);
 		shell_add_each(&command, together->options);
-		if (run->together_count > 1)
+		if (run->without && run->together_count > 1)
+			(void)text_format(text, sizeof text,
+							  whole ? "With %.800s, which jitwarm has not examined, on %s: "
+									: "Without %.800s, which jitwarm has not examined, on %s: ",
+							  run->without, gpus);
+		else if (run->without)
+			(void)text_format(text, sizeof text,
+							  whole ? "With %.800s, which jitwarm has not examined: "
+									: "Without %.800s, which jitwarm has not examined: ",
+							  run->without);
+		else if (run->together_count > 1)
 			(void)text_format(text, sizeof text, "For all of them on %s: ", gpus);
 		next_step(out, STYLE_GOOD, text, &command);
 	}
@@ -1919,6 +1931,8 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 		} else {
 			cli_end_with(run->cli, EXIT_FAILED);
 			output_warning(out, "%s", why.message);
+			run->without = arena_printf(run, "%s%s%s", run->without ? run->without : "",
+										run->without ? ", " : "", packages[i]);
 		}
 	}
 	if (!result && unknown == count && run->file)

@@ -481,6 +481,15 @@ printf 'torch\ntorchvision\nsix\n' >requirements.txt
 run 1 which --target gtx1080 --platform linux -r requirements.txt
 out_has "For all of them: pip install torch==2.14.1+cu126 torchvision==0.29.1+cu126 --index-url https://download.pytorch.org/whl/cu126"
 out_has "Then the other packages: pip install -r requirements.txt"
+# A package without an answer is not in the command, unless the list is; the line says so.
+printf 'torch==1.12.1\ntorchvision==0.13.1\ntensorflow-gpu==2.6.0\n' >requirements.txt
+run 3 which --target rtx3070 --platform linux -r requirements.txt
+grep -qE "^Without tensorflow-gpu==2.6.0, which jitwarm has not examined: pip install torch==1.12.1[^ ]* torchvision==[^ ]* --index-url " "$out" || fail "left out in silence"
+printf 'torch\ntorchvision\ntensorflow-gpu==2.6.0\n' >requirements.txt
+run 3 which --target rtx3070 --platform linux -r requirements.txt
+grep -qE "^With tensorflow-gpu==2.6.0, which jitwarm has not examined: pip install -r requirements.txt torch==" "$out" || fail "left out in silence"
+run 3 which --target rtx3070,a100 --platform linux torch==2.7.1 torchvision no-such-package tensorflow-gpu==2.6.0
+out_has "Without no-such-package, tensorflow-gpu==2.6.0, which jitwarm has not examined, on all 2 GPUs: pip install torch==2.7.1"
 printf 'torch==2.7.1 --hash=sha256:%064d\nxgboost==3.2.0 --hash=sha256:%064d\n' 1 2 >requirements.txt
 run 0 which --target gtx1080 --platform linux -r requirements.txt
 grep -q "^For all of them: pip install -r requirements.txt$" "$out" || fail "not the list alone"
