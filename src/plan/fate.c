@@ -339,8 +339,11 @@ int fates_add(struct jw_error *err, struct fates *fates, const struct fate_file 
 		.variants = number_of(fates, fate_variants(path, member), target),
 		.library = file->library,
 		.nvidia = nvidia,
-		.aside = is_optional(name) || (packed && fate_is_profilers(name)) ||
-				 ((is->host || (packed && !nvidia)) && package_fact_library("nvidia", name)),
+		.aside =
+			is_optional(name) ||
+			(packed && !file->library && package_fact_inside("source", below_packages(name))) ||
+			(packed && fate_is_profilers(name)) ||
+			((is->host || (packed && !nvidia)) && package_fact_library("nvidia", name)),
 		.side = packed && package_fact_inside("side", below_packages(name)) != NULL,
 	};
 	return 0;

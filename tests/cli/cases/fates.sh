@@ -41,6 +41,12 @@ with zipfile.ZipFile("p-1.0-py3-none-manylinux_2_17_x86_64.whl", "w") as wheel:
     wheel.writestr("p/flash_attn/_C.so", fatbin.library(*[one(cubin(80), cubin(90))] * 9))
     wheel.writestr("p/libcublas.so.12", fatbin.library(*[one(cubin(80), cubin(90))] * 9))
     wheel.writestr("p-1.0.dist-info/METADATA", "Name: p\nVersion: 1.0\n")
+# Sources that the package compiles while it runs, with PTX for one GPU beside them; the same PTX elsewhere; a library among sources
+for name, path in ("sources", "csrc/kda/ptx/k.ptx"), ("loose", "ptx/k.ptx"), ("linked", "csrc/k.so"):
+    text = b".version 9.0\n.target sm_103a\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"
+    with zipfile.ZipFile(f"{name}-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}/data/{path}", fatbin.library(one(ptx(103, b"9.0", suffix=b"a"))) if path.endswith(".so") else text)
+        wheel.writestr(f"{name}/data/csrc/k.cu", "__global__ void k() {}\n")
 for name, requires in ("pinned", "torch (==2.1.0)"), ("allowed", "torch<2"), ("optional", "torch==2.1.0; extra == 'x'"):
     with zipfile.ZipFile(f"{name}-1.0-cp310-cp310-manylinux_2_17_x86_64.whl", "w") as wheel:
         wheel.writestr(f"{name}/_C.so", fatbin.library(one(cubin(75), cubin(86), cubin(120))))
@@ -83,6 +89,14 @@ snapshot run 2 check --target sm_86 --driver 550.163.01 tile.so
 snapshot run 0 scan --target sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
 snapshot run 1 lint --gpus sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
 snapshot run 0 check --target sm_75 --driver 550.163.01 p-1.0-py3-none-manylinux_2_17_x86_64.whl
+
+# PTX beside the sources that a package compiles while it runs does not decide; PTX and libraries elsewhere do.
+each sources-1.0-py3-none-any.whl 0 "" sm_120 580.126.09
+out_lacks "will fail"
+run 1 check --json --target sm_103 --driver 580.126.09 sources-1.0-py3-none-any.whl
+json 'd["cold"] == 1'
+each loose-1.0-py3-none-any.whl 2 "will fail: no kernel image for sm_120" sm_120 580.126.09
+each linked-1.0-py3-none-any.whl 2 "will fail: no kernel image for sm_120" sm_120 580.126.09
 
 # A wheel fails with the torch that it requires.
 snapshot each pinned-1.0-cp310-cp310-manylinux_2_17_x86_64.whl 2 "it requires torch 2.1.0, which fails: no code for sm_120" sm_120 580.126.09
