@@ -250,12 +250,38 @@ static size_t length_before_share(const char *name)
 	return length;
 }
 
+/* Finds the GPU of a name without its last letter, if several names add one letter to it, and all of
+ * them have the same capability: "k40" for "k40m" and "k40c". Returns whether there is one. */
+static bool gpu_with_letter(const char *typed, struct jw_target *ret_target)
+{
+	const size_t length = strlen(typed);
+	char shorter[LONGEST];
+	uint16_t sm = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; length && text_is_digit(typed[length - 1]) && i < COUNT(names); i++) {
+		const size_t last = strlen(names[i].name) - 1;
+
+		text_copy(shorter, sizeof shorter, names[i].name);
+		shorter[last] = '\0';
+		if (text_is_digit(names[i].name[last]) || !is_typed_name(shorter, typed))
+			continue;
+		if (sm && sm != names[i].sm)
+			return false;
+		sm = names[i].sm;
+		count++;
+	}
+	*ret_target = (struct jw_target){sm, 0};
+	return count > 1;
+}
+
 /* Finds the GPUs of a name, each capability once ("gtx 750" has two); words such as GeForce and
  * Laptop, and memory sizes, are ignored. Returns their number, 0 if the name is unknown. */
 static size_t gpu_named(const char *name, struct jw_target *targets, size_t most)
 {
 	char typed[LONGEST], whole[LONGEST * 3];
 	const size_t share = length_before_share(name);
+	struct jw_target target;
 	size_t count = 0;
 
 	text_copy(whole, share && share < sizeof whole ? share + 1 : sizeof whole, name);
@@ -266,6 +292,8 @@ static size_t gpu_named(const char *name, struct jw_target *targets, size_t most
 		for (size_t i = 0; length && i < COUNT(names); i++)
 			if (is_typed_name(names[i].name, typed))
 				count = jw_target_add(targets, count, most, (struct jw_target){names[i].sm, 0});
+		if (!count && gpu_with_letter(typed, &target))
+			count = jw_target_add(targets, count, most, target);
 		if (count || !length)
 			return count;
 		if (text_starts(typed, "grid"))

@@ -105,6 +105,10 @@ TEST(names_are_read)
 		{"gtx860m", {50}},
 		{"GTX 940MX", {50}},
 		{"GT920M", {35}},
+		/* without the letter of the variants, which are alike */
+		{"k40", {35}},
+		{"Tesla K40", {35}},
+		{"2x k40", {35}},
 		{"RTX 50xx", {120}},
 		{"10xx", {61}},
 		{"RTX 50 Series", {120}},
@@ -179,6 +183,8 @@ TEST(names_of_unknown_gpus_are_refused)
 		/* These are of another generation than the GTX 780 and the GT 640. */
 		{"gtx780m", "“gtx780m” is a GPU with a compute capability below 3.5"},
 		{"GT 650M", "is a GPU with a compute capability below 3.5"},
+		/* A GT 740M has 3.5, a GT 740 has not. */
+		{"GT 740", "is a GPU with a compute capability below 3.5"},
 		{"gtx680", "is a GPU with a compute capability below 3.5"},
 		{"gtx970x", "is not a known GPU"},
 		{"X40-48Q", "is not a known GPU"},
