@@ -140,6 +140,10 @@ struct jw_together {
 	bool none;    /* no examined releases of all run and fit */
 	bool exclude; /* the packages with these indices run, but no releases of both fit */
 	size_t excluding[2];
+	char *because; /* the requirement for which they exclude each other: "torchvision 0.15.1
+					  requires torch==2.0.0"; NULL if none is known */
+	char *instead; /* a release of one of them that fits the other one: "torchvision==0.15.2"; or
+					  NULL */
 };
 /* Chooses releases for several questions about one GPU, driver, platform and Python. The caller
  * frees the result with jw_result_free. */

@@ -130,6 +130,11 @@ static bool may_differ(struct choice *choice, const struct member *member,
 	return false;
 }
 
+static bool is_same_package(const struct member *a, const struct member *b)
+{
+	return !strcmp(a->shelf->name, b->shelf->name);
+}
+
 /* Returns whether a wheel goes with the releases that were chosen before it. */
 static bool goes_with_chosen(struct choice *choice, size_t at, const struct wheel *wheel)
 {
@@ -141,6 +146,9 @@ static bool goes_with_chosen(struct choice *choice, size_t at, const struct whee
 	for (size_t i = 0; i < at; i++) {
 		const struct member *other = &choice->members[i];
 
+		if (other->chosen && is_same_package(member, other) &&
+			!version_is_same(other->chosen->version, wheel->version))
+			return false;
 		if (other->chosen && (!share_python(choice->question, other->chosen, wheel) ||
 							  !allows(choice->question, other->chosen, other->extras,
 									  member->shelf->name, wheel->version) ||
@@ -548,6 +556,71 @@ static enum found choose_together(struct jw_error *err, struct choice *choice,
 	return found;
 }
 
+/* Returns the wheel of the named version of a package for the platform; NULL if none is named. */
+static const struct wheel *named_wheel(const struct jw_which_options *options,
+									   const struct shelf *shelf)
+{
+	return options->version ? shelf_wheel(shelf, options->version, options->platform) : NULL;
+}
+
+/* Returns the requirement for which the named version of the first package excludes the second one:
+ * it does not allow the version of that, or is exact, and that requires another version. */
+static char *excluding_requirement(const struct choice *choice,
+								   const struct jw_which_options options[2],
+								   struct shelf *const shelves[2], void *owner)
+{
+	const struct wheel *a = named_wheel(&options[0], shelves[0]),
+					   *b = named_wheel(&options[1], shelves[1]);
+	struct required required, other;
+
+	for (size_t i = 0; a && b && i < a->require_count; i++)
+		if (question_requires(choice->question, a, options[0].extras, i, &required) &&
+			!strcmp(required.is.name, shelves[1]->name) &&
+			!pep440_fits(b->version, required.versions, &(bool){false}))
+			return arena_printf(owner, "%s %s requires %s%s", shelves[0]->name, a->version,
+								required.is.name, required.versions);
+	for (size_t i = 0; a && b && i < a->require_count; i++)
+		for (size_t k = 0; k < b->require_count; k++)
+			if (question_requires(choice->question, a, options[0].extras, i, &required) &&
+				question_requires(choice->question, b, options[1].extras, k, &other) &&
+				*required.version && *other.version && !strcmp(required.is.name, other.is.name) &&
+				!version_is_same(required.version, other.version))
+				return arena_printf(owner, "%s %s requires %s==%s, and %s %s requires %s",
+									shelves[0]->name, a->version, required.is.name,
+									required.version, shelves[1]->name, b->version, other.version);
+	return NULL;
+}
+
+/* Finds why two packages exclude each other, and a release of the requiring one that fits. */
+static int explain_excluding(struct jw_error *err, struct choice *choice,
+							 const struct jw_which_options *options, struct shelf *const *shelves,
+							 struct jw_together *together)
+{
+	const size_t *at = together->excluding;
+
+	if (!strcmp(shelves[at[0]]->name, shelves[at[1]]->name)) {
+		together->because = arena_string(together, "they are two versions of one package");
+		return 0;
+	}
+	for (size_t i = 0; i < 2 && !together->because; i++) {
+		struct jw_which_options two[] = {options[at[i]], options[at[!i]]};
+		struct shelf *const pair[] = {shelves[at[i]], shelves[at[!i]]};
+		enum found found;
+
+		together->because = excluding_requirement(choice, two, pair, together);
+		if (!together->because)
+			continue;
+		two[0].version = NULL;
+		found = choose_together(err, choice, two, pair, 2);
+		if (found == BROKEN)
+			return -1;
+		if (found == FOUND)
+			together->instead =
+				arena_printf(together, "%s==%s", pair[0]->name, choice->members[0].chosen->version);
+	}
+	return 0;
+}
+
 /* Finds two packages of which each one runs, but not with the other one. */
 static int find_excluding(struct jw_error *err, struct choice *choice,
 						  const struct jw_which_options *options, struct shelf *const *shelves,
@@ -574,7 +647,7 @@ static int find_excluding(struct jw_error *err, struct choice *choice,
 			together->excluding[0] = i;
 			together->excluding[1] = k;
 		}
-	return 0;
+	return together->exclude ? explain_excluding(err, choice, options, shelves, together) : 0;
 }
 
 /* Returns whether the choice runs none of the named packages on the GPU. */

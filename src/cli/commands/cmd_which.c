@@ -175,7 +175,7 @@ struct which_together {
 	char **built; /* built by a second command */
 	size_t built_count;
 	const char *built_options;
-	char *excluding[2];
+	char *excluding[2], *because, *instead;
 	char **separate;
 	size_t separate_count;
 	bool beside; /* some of them are not in question, but needed beside the others */
@@ -202,6 +202,13 @@ static const struct json_field together_fields[] = {
 	JSON_AS("excludes", struct which_together, excluding[1],
 			"the package that `package` excludes: each one runs, but no releases of both do",
 			.presence = JSON_UNLESS_NULL),
+	JSON(struct which_together, because,
+		 "the requirement for which they exclude each other: `torchvision 0.15.1 requires "
+		 "torch==2.0.0`",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct which_together, instead,
+		 "a release of one of them that fits the other one and runs: `torchvision==0.15.2`",
+		 .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("separate", struct which_together, separate, separate_count,
 				  "packages that require NVIDIA's libraries, if there are several: pip may find no "
 				  "versions that fit all packages",
@@ -1660,7 +1667,7 @@ static bool same_together(const struct which_together *a, const struct which_tog
 	if (a->count != b->count || a->built_count != b->built_count ||
 		a->separate_count != b->separate_count || a->none != b->none ||
 		!text_same(a->options, b->options) || !text_same(a->excluding[0], b->excluding[0]) ||
-		!text_same(a->excluding[1], b->excluding[1]))
+		!text_same(a->excluding[1], b->excluding[1]) || !text_same(a->instead, b->instead))
 		return false;
 	for (size_t i = 0; i < a->count; i++)
 		if (strcmp(a->requirements[i], b->requirements[i]) != 0)
@@ -1708,7 +1715,10 @@ static void print_apart(const struct output *out, const struct which_together *t
 {
 	struct buf names = BUF_MAX(4096);
 
-	if (together->excluding[0])
+	if (together->because)
+		output_line(out, STYLE_BAD, "%s and %s exclude each other: %s.", together->excluding[0],
+					together->excluding[1], together->because);
+	else if (together->excluding[0])
 		output_line(out, STYLE_BAD,
 					"%s and %s exclude each other: no releases of both run on %s and fit together.",
 					together->excluding[0], together->excluding[1], gpus);
@@ -1720,6 +1730,8 @@ static void print_apart(const struct output *out, const struct which_together *t
 			out, STYLE_WARN,
 			"jitwarm cannot tell whether these releases fit together: its list does not have "
 			"the requirements of all.");
+	if (together->instead)
+		output_line(out, STYLE_PLAIN, "%s fits, and runs.", together->instead);
 	for (size_t i = 0; i < together->separate_count; i++)
 		buf_add(&names, "%s%s",
 				!i                                 ? ""
@@ -1806,6 +1818,15 @@ static char *together_requirement(struct which_run *run, const struct wanted *wa
 	return text;
 }
 
+/* Adds a requirement, unless a package that was named twice has it already. */
+static void add_once(struct which_run *run, char ***list, size_t *count, const char *text)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (!strcmp((*list)[i], text))
+			return;
+	arena_add_string(run, list, count, SIZE_MAX, text);
+}
+
 /* Chooses releases of several packages that fit together, for each GPU. */
 static int answer_together(struct jw_error *err, struct which_run *run, const struct wanted *all,
 						   size_t count)
@@ -1830,12 +1851,14 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 		row->options = together->options;
 		row->beside = together->beside;
 		row->none = together->none;
+		row->because = together->because;
+		row->instead = together->instead;
 		for (size_t k = 0; together->found && k < count; k++) {
 			const bool built = together->built[k];
 
-			arena_add_string(run, built ? &row->built : &row->requirements,
-							 built ? &row->built_count : &row->count, SIZE_MAX,
-							 together_requirement(run, &all[k], together->versions[k]));
+			add_once(run, built ? &row->built : &row->requirements,
+					 built ? &row->built_count : &row->count,
+					 together_requirement(run, &all[k], together->versions[k]));
 			row->built_options = built ? together->built[k] : row->built_options;
 		}
 		for (size_t k = 0; k < together->separate_count; k++) {

@@ -496,10 +496,11 @@ grep -q "^For all of them: pip install -r requirements.txt$" "$out" || fail "not
 run 1 which --target rtx3070 --driver 550 --platform linux torchvision bitsandbytes
 out_has "For all of them: pip install torchvision==0.25.0 bitsandbytes==0.50.2" # torchvision pins torch 2.10.0
 run 2 which --target gtx1080 --platform linux torch==2.6.0 bitsandbytes torchvision==0.22.1
-out_has "torch==2.6.0 and torchvision==0.22.1 exclude each other: no releases of both run on GTX 1080 (sm_61) and fit together."
+out_has "torch==2.6.0 and torchvision==0.22.1 exclude each other: torchvision 0.22.1 requires torch==2.7.1."
+out_has "torchvision==0.21.0 fits, and runs."
 out_lacks "For all"
 run 2 which --target gtx1080 --platform linux --json torch==2.6.0 torchvision==0.22.1
-json 'd["together"] == [{"target": "sm_61", "package": "torch==2.6.0", "excludes": "torchvision==0.22.1"}]'
+json 'd["together"] == [{"target": "sm_61", "package": "torch==2.6.0", "excludes": "torchvision==0.22.1", "because": "torchvision 0.22.1 requires torch==2.7.1", "instead": "torchvision==0.21.0"}]'
 run 1 which --target gtx1080,rtx4090 --platform linux --json torch torchvision
 json '[(t["target"], t["requirements"][0], t.get("options")) for t in d["together"]] == [("sm_61", "torch==2.14.1+cu126", "--index-url https://download.pytorch.org/whl/cu126"), ("sm_89", "torch==2.15.0", None)]'
 # One command installs builds from one index; a package that is on PyPI alone keeps the others there.
@@ -565,6 +566,25 @@ run 0 which --target gtx1080,v100,a100 --platform linux torch==2.4.1 xgboost==3.
 [[ $(grep "^For all of them" "$out") == "For all of them on all 3 GPUs: pip install torch==2.4.1 xgboost==3.2.0" ]] || fail "not one line"
 run 1 which --target gtx1080,rtx4090,p100 --platform linux torch xgboost==3.2.0
 out_has "For all of them on GTX 1080 (sm_61) and sm_60 (P100): pip install torch==2.7.1 xgboost==3.2.0"
+# Two versions of one package exclude each other, whatever its name is spelled like; ranges that overlap do not.
+for words in "bitsandbytes==0.44.1 bitsandbytes==0.43.3" "xgboost==2.0.3 XGBoost==1.7.6" "cupy-cuda12x==13.3.0 CuPy_cuda12x[all]==13.2.0" "torch<2.5 torch>=2.6"; do
+	# shellcheck disable=SC2086
+	run 2 which --target h100 --platform linux $words
+	out_has " exclude each other: they are two versions of one package."
+	out_lacks "For all of them"
+done
+printf 'xgboost==2.0.3\nxgboost==1.7.6\n' >requirements.txt
+run 2 which --target h100 --platform linux -r requirements.txt
+out_has "xgboost==2.0.3 and xgboost==1.7.6 exclude each other"
+run "0|1" which --target h100 --platform linux "xgboost>=1.7" "xgboost<2.1"
+out_has "For all of them: pip install xgboost==2.0.3"
+[[ $(grep -c "xgboost==2.0.3 xgboost" "$out") == 0 ]] || fail "one package twice"
+run "0|1" which --target h100 --platform linux xgboost==2.0.3 xgboost
+out_has "For all of them: pip install xgboost==2.0.3"
+# Why two packages exclude each other, and the release that fits.
+run 2 which --target rtx3070 --platform linux torch==2.0.1 torchvision==0.15.1
+out_has "torch==2.0.1 and torchvision==0.15.1 exclude each other: torchvision 0.15.1 requires torch==2.0.0."
+out_has "torchvision==0.15.2 fits, and runs."
 # The name of a wheel is its package and version.
 for words in torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl folder/torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl; do
 	run 1 which --target gtx1080 --platform linux "$words"
