@@ -106,7 +106,7 @@ struct judge_member {
 	bool library;  /* ELF or PE */
 	bool nvidia;   /* in a package of NVIDIA's */
 	bool aside;    /* a profiler's, beside sources, NVIDIA's in another package, or one that the
-					  package's users do    without: it never decides */
+					  package's users do without: it never decides */
 	bool side;     /* it is for some GPUs by its name: it decides only if there is no other */
 	uint32_t cuda; /* the CUDA version of its CUDA runtime; 0: unknown */
 	bool base;     /* in a package by whose CUDA others choose among their variants */
