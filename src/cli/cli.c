@@ -616,7 +616,7 @@ static char *line_of_check(const struct cli *cli, const char *gpu)
 static int refuse_option(struct jw_error *err, struct cli *cli, const struct jw_error *wrong)
 {
 	enum { MOST_NAMES = 3 };
-	/* What the files of these commands say themselves */
+	/* Files that are here say these themselves. */
 	static const char *const of_files[] = {"platform", "python"};
 	const struct options *given = &cli->options;
 	const char *const name = given->unknown;
@@ -648,9 +648,11 @@ static int refuse_option(struct jw_error *err, struct cli *cli, const struct jw_
 		if (!cli->commands[i]->hidden && cli->commands[i] != cli->command &&
 			options_in_table(cli->commands[i]->options, name, length) && ++count <= MOST_NAMES)
 			buf_add(&names, "%s“jitwarm %s”", names.size ? ", " : "", cli->commands[i]->name);
-	if (count && count <= MOST_NAMES)
-		error_set(err, JW_ERR_USAGE, "unknown option %s%.*s, which is an option of %s", dashes,
-				  (int)length, name, buf_text(&names));
+	if (count)
+		error_set(err, JW_ERR_USAGE,
+				  count > MOST_NAMES ? "unknown option %s%.*s, which is an option of %s and others"
+									 : "unknown option %s%.*s, which is an option of %s",
+				  dashes, (int)length, name, buf_text(&names));
 	else
 		error_copy(err, wrong);
 	buf_free(&names);

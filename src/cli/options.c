@@ -105,6 +105,8 @@ static const struct {
 	{"cache-dir", "cache"},
 	{"max-cache-size", "max-size"},
 	{"cache-size", "max-size"},
+	{"size", "max-size"},
+	{"limit", "max-size"},
 	{"max-time", "max-start"},
 	{"exclude", "except"},
 	{"verbose", "explain"},

@@ -41,12 +41,17 @@ scan --output=json x.so|unknown option --output (did you mean --json?)
 check --platform windows|unknown option --platform: the files themselves are for one platform and Python; leave out --platform
 check -r requirements.txt|unknown option -r, which is an option of “jitwarm scan”, “jitwarm which”
 prime --ask torch|unknown option --ask, which is an option of “jitwarm which”
+which -e env torch|unknown option -e, which is an option of “jitwarm status”, “jitwarm check”, “jitwarm prime” and others
 lint --format json x.whl|--format: it takes github, not “json” (did you mean --json?)
 WORDS
 for option in "lint --sm" "lint --arch" "scan --sm" "scan --compute-capability" "check --archs" "bake -o baked --gpu" "export -o x.jwpack --target" "lint --archs" "lint --cuda-arch"; do
 	# shellcheck disable=SC2086
 	run 64 $option nosuch x.so
 	err_has "“nosuch” is n"
+done
+for option in "--size 4x" "--limit 4x"; do
+	# shellcheck disable=SC2086
+	wrong "--max-size takes a size such as 512M or 2G, not “4x”" tune $option
 done
 for option in "--os other" "--py other"; do
 	# shellcheck disable=SC2086
