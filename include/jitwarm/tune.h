@@ -159,10 +159,10 @@ int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 int jw_tune_undo_find(struct jw_error *err, struct jw_tune_result **ret_result);
 
 /* Writes the lines that set the variables: "sh", "bash", "zsh", "fish", "cmd", "powershell",
- * "docker", "apptainer", "compose", "k8s", "slurm" (a script for Prolog and TaskProlog; without a path below
- * /var/cache/jitwarm), "systemd" or "conda". JW_ERR_USAGE for another form, and for a value that
- * the form cannot express. `all_caches` names a folder for the driver's cache and those of other
- * compilers, in place of `path`; NULL: the driver's cache alone. The caller frees the lines with
- * jw_text_free. */
+ * "docker", "apptainer", "compose", "k8s", "slurm" (a script for Prolog and TaskProlog; without a
+ * path below /var/cache/jitwarm), "systemd" or "conda". JW_ERR_USAGE for another form, and for a
+ * value that the form cannot express. `all_caches` names a folder for the driver's cache and those
+ * of other compilers, in place of `path`; NULL: the driver's cache alone. The caller frees the
+ * lines with jw_text_free. */
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
 				  const char *all_caches, char **ret_text);

@@ -415,7 +415,7 @@ static int print_places(struct jw_error *err, struct finding_places *finding)
 		 * everything has to be compiled. */
 		cli_end_with(finding->cli, row->trouble || (nameless && any_driver) ? EXIT_COLD
 								   : row->verdict_known ? exit_of_verdict(row->verdict)
-												 : EXIT_DONE);
+														: EXIT_DONE);
 		unknown = unknown || (nameless && !any_driver);
 	}
 	if (unknown)
