@@ -353,7 +353,12 @@ static void judge_pieces(const struct judge_facts *facts, struct piece *pieces, 
 		is->error = PLAN_ERROR_IMAGE;
 		is->needs = (struct jw_driver){0};
 	} else if (facts->nvidia && facts->library) {
-		is->fate = native ? JUDGE_RUNS : is->all_too_new ? JUDGE_REFUSED : JUDGE_LACKS;
+		/* A single container, as cuFile's, is no choice of kernels for each GPU. */
+		const bool compiles = is->all_pieces == 1 && !is->all_lacking && !is->all_too_new;
+
+		is->fate = native || compiles ? JUDGE_RUNS
+				   : is->all_too_new  ? JUDGE_REFUSED
+									  : JUDGE_LACKS;
 	} else if ((is->lacking + is->too_new) * 2 <= is->pieces) {
 		is->fate = JUDGE_RUNS;
 	} else {
