@@ -405,7 +405,9 @@ static int list_required(struct jw_error *err, struct question *question, const 
 			break;
 		if (question_shelf(err, question, required.is.name, &shelf))
 			return -1;
-		if (!shelf->listed && package_fact_of("plain", shelf->name))
+		if (!shelf->listed && (package_fact_of("plain", shelf->name) ||
+							   (!wheel->library_count &&
+								fate_is_nvidia(shelf->name, NULL, shelf->name))))
 			continue;
 		if (!shelf->listed) {
 			add_unfollowed(question->owner, shelf->name, release);
@@ -479,6 +481,27 @@ static void note_first(const struct choice *choice, struct jw_which_release *rel
 							 choice->members[i].versions);
 }
 
+/* Returns whether nothing but libraries of NVIDIA's was chosen, for a wheel in which nothing calls
+ * them: TensorFlow's for Windows, whose extra and-cuda is for Linux. */
+static bool uses_nvidia_alone(const struct choice *choice)
+{
+	bool uses = false;
+
+	if (choice->members[0].chosen->library_count)
+		return false;
+	for (size_t i = 1; i < choice->count; i++) {
+		const struct member *member = &choice->members[i];
+		const char *name = member->shelf->name;
+
+		if (!member->base || (!member->chosen && !member->codeless))
+			continue;
+		if (!fate_is_nvidia(name, NULL, name))
+			return false;
+		uses = true;
+	}
+	return uses;
+}
+
 int judge_brought(struct jw_error *err, struct question *question, struct shelf *shelf,
 				  const struct wheel *wheel, bool own, struct jw_which_release *release)
 {
@@ -507,6 +530,11 @@ int judge_brought(struct jw_error *err, struct question *question, struct shelf 
 	}
 	if (own)
 		return 0;
+	if (found == FOUND && uses_nvidia_alone(&choice)) {
+		release->use_count = release->unfollowed_count = 0;
+		release->beside = NULL;
+		return 0;
+	}
 	if (release->unfollowed_count &&
 		(!release->use_count || is_part_of(release->unfollowed[0], shelf->name))) {
 		release->answer = JW_WHICH_UNFOLLOWED;

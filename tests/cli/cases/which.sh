@@ -661,3 +661,7 @@ out_has "  4.6.3  runs"
 out_lacks "needs Python"
 snapshot run 3 which --target gtx1080 --platform linux torch==1nightly
 [[ ! -s $out ]] || fail "a neighbour of no version"
+# Libraries of NVIDIA's that an extra brings make no wheel run on the GPU in which nothing calls them.
+run "0|1" which --target rtx3070 --platform windows tensorflow
+grep -q "^  2[0-9.]* – 2.11.1  those examined have no device code" "$out" || fail "TensorFlow for Windows after 2.10 is for the CPU"
+out_lacks "and-cuda"
