@@ -68,6 +68,8 @@ struct jw_which_release {
 	 * "torch>=2.10": pip takes a wheel without device code for this platform, or builds the release
 	 * with the installed package (--no-build-isolation). NULL if there is none. */
 	char *needs_first;
+	/* The major versions of the CUDA runtime that it may be linked to, a bit for each; 0: all. */
+	uint32_t needs_runtimes;
 	/* If it has no device code of its own: the listed packages with device code that it requires,
 	 * "torch>=2.8", and the names of the required packages that the list lacks. */
 	char **uses, **unfollowed;
@@ -106,6 +108,7 @@ struct jw_which_options {
 	const char *version;
 	const char *range;  /* the releases that agree with it alone: ">=2,<2.3"; NULL for all */
 	const char *extras; /* the extras that are installed with it: "[and-cuda]"; NULL for none */
+	uint32_t runtimes;  /* only builds for these major versions of CUDA, a bit for each; 0: all */
 	struct jw_target target;
 	/* Other GPUs on which the packages that a release brings along have to run, too. */
 	const struct jw_target *others;

@@ -604,6 +604,23 @@ const char *wheel_label(const struct wheel *wheel)
 	return label ? label + 1 : NULL;
 }
 
+uint32_t wheel_runtimes(const struct wheel *wheel)
+{
+	enum { MAJORS = 32 };
+	uint32_t majors = 0;
+	bool shared = false;
+
+	for (size_t i = 0; i < wheel->library_count; i++) {
+		const struct wheel_library *library = &wheel->libraries[i];
+
+		if (!library->runtime_cuda || library->runtime_cuda / 1000 >= MAJORS)
+			continue;
+		majors |= UINT32_C(1) << library->runtime_cuda / 1000;
+		shared = shared || library->runtime_shared;
+	}
+	return shared ? majors : 0;
+}
+
 bool wheel_fits_python(const struct wheel *wheel, const char *python)
 {
 	const unsigned asked = python_number(python, strlen(python));

@@ -91,6 +91,9 @@ void wheel_list_builds(const char *text, size_t size, const char *package, struc
 /* Returns the label of a declared build, “cu126”, which names its place on another index; NULL for
  * a wheel of the list's own index. */
 const char *wheel_label(const struct wheel *wheel);
+/* Returns the major versions of the CUDA runtimes of a wheel's libraries, a bit for each; 0 if none
+ * is linked to a shared one, which another package brings. */
+uint32_t wheel_runtimes(const struct wheel *wheel);
 /* Returns whether a wheel can be installed for that version of Python ("3.11"). */
 bool wheel_fits_python(const struct wheel *wheel, const char *python);
 /* Returns all versions for which it can be installed: "3.8 to 3.12", "3.9 or newer"; the caller

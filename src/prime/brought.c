@@ -135,6 +135,40 @@ static bool is_same_package(const struct member *a, const struct member *b)
 	return !strcmp(a->shelf->name, b->shelf->name);
 }
 
+/* Returns whether a wheel that requires another one loads with it: torch brings the CUDA runtime to
+ * which its extensions are linked (docs/internals/compat.md, sentence 10). */
+static bool loads_with(const struct question *question, const struct wheel *wheel,
+					   const char *extras, const char *name, const struct wheel *base)
+{
+	const uint32_t own = wheel_runtimes(wheel), its = wheel_runtimes(base);
+	struct required required;
+
+	if (!own || !its || (own & its) || !package_fact_of("base", name))
+		return true;
+	for (size_t i = 0; i < wheel->require_count; i++)
+		if (question_requires(question, wheel, extras, i, &required) &&
+			!strcmp(required.is.name, name))
+			return false;
+	return true;
+}
+
+/* Returns whether a wheel loads with the releases that were chosen before it. */
+static bool loads_with_chosen(const struct choice *choice, size_t at, const struct wheel *wheel)
+{
+	const struct member *member = &choice->members[at];
+
+	for (size_t i = 0; i < at; i++) {
+		const struct member *other = &choice->members[i];
+
+		if (other->chosen && (!loads_with(choice->question, other->chosen, other->extras,
+										  member->shelf->name, wheel) ||
+							  !loads_with(choice->question, wheel, member->extras,
+										  other->shelf->name, other->chosen)))
+			return false;
+	}
+	return true;
+}
+
 /* Returns whether a wheel goes with the releases that were chosen before it. */
 static bool goes_with_chosen(struct choice *choice, size_t at, const struct wheel *wheel)
 {
@@ -322,6 +356,8 @@ static enum found choose(struct jw_error *err, struct choice *choice, size_t at)
 		if (!member->newest && answer->answer == JW_WHICH_CPU)
 			member->codeless = answer;
 		member->newest = member->newest ? member->newest : wheel;
+		if (!loads_with_chosen(choice, at, wheel))
+			continue;
 		if (answer->answer == JW_WHICH_FAILS && is_nearer(answer, member->fails))
 			member->fails = answer;
 		/* A build for the CPU is no answer if the package has builds for GPUs. */
@@ -443,6 +479,16 @@ static char *join_beside(const struct choice *choice)
 	return joined;
 }
 
+/* Notes a required package that has to be installed first. */
+static void set_needs_first(const struct choice *choice, const struct member *member,
+							struct jw_which_release *release)
+{
+	release->needs_first = arena_printf(choice->question->owner, "%s%s", member->shelf->name,
+										member->versions);
+	if (package_fact_of("base", member->shelf->name))
+		release->needs_runtimes = wheel_runtimes(choice->members[0].chosen);
+}
+
 /* Notes the first required package that fails, though the release runs; or the torch without device
  * code that pip takes on Windows. */
 static void note_failing(const struct choice *choice, struct jw_which_release *release)
@@ -463,8 +509,7 @@ static void note_failing(const struct choice *choice, struct jw_which_release *r
 									? answer->why
 									: "its wheel on PyPI has no device code for this platform");
 		if (!member->fails)
-			release->needs_first =
-				arena_printf(owner, "%s%s", member->shelf->name, member->versions);
+			set_needs_first(choice, member, release);
 	}
 }
 

@@ -116,6 +116,9 @@ static size_t list_versions(const struct wheel_list *list, const struct jw_which
 			continue;
 		if (options->range && !pep440_fits(wheel->version, options->range, &valid))
 			continue;
+		if (options->runtimes && wheel_runtimes(wheel) &&
+			!(options->runtimes & wheel_runtimes(wheel)))
+			continue;
 		places[found] = (struct version_place){.wheel = wheel};
 		places[found].known = pep440_read(wheel->version, &places[found].version);
 		found++;

@@ -677,6 +677,7 @@ static char *first_install(const struct wanted *wanted, const struct jw_which_re
 	question.package = name;
 	question.version = question.extras = question.index = question.list = NULL;
 	question.range = release->needs_first[length] ? release->needs_first + length : NULL;
+	question.runtimes = release->needs_runtimes;
 	for (; known < count; known++) {
 		question.target = targets[known];
 		if (jw_which(NULL, &question, &found[known]))
@@ -785,6 +786,7 @@ static int print_common(struct jw_error *err, const struct which_run *run,
 
 		release.beside = which->releases->beside;
 		release.needs_first = which->releases->needs_first;
+		release.needs_runtimes = which->releases->needs_runtimes;
 		print_install(run, wanted, answers, &release, run->gpus.count);
 	} else {
 		output_line(&run->cli->out, STYLE_BAD,
