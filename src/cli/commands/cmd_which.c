@@ -1627,7 +1627,7 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 		if (jw_which(err, options, &which))
 			return -1;
 		arena_join(run, which);
-		if (cli->out.json && which->advised && which->advised->needs_first) {
+		if (which->advised && which->advised->needs_first) {
 			char *first = first_install(wanted, which->advised, &which->target, 1);
 
 			which->first = first ? arena_keep(run, first) : NULL;
@@ -1749,6 +1749,40 @@ static void print_apart(const struct output *out, const struct which_together *t
 	buf_free(&names);
 }
 
+static bool is_named(const struct which_run *run, const char *name, size_t length)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if (strlen(run->answers[i].package) == length &&
+			!strncmp(run->answers[i].package, name, length))
+			return true;
+	return false;
+}
+
+/* Prints what has to be installed before the packages, if it is none of them: the torch of which
+ * pip takes a wheel without device code. The package for the fewest CUDA versions decides. */
+static void print_first(const struct which_run *run, const struct which_together *together)
+{
+	const struct jw_which *strictest = NULL;
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+	for (size_t i = 0; i < run->count; i++) {
+		const struct jw_which *which = &run->answers[i];
+		const uint32_t runtimes = which->advised ? which->advised->needs_runtimes : 0;
+
+		if (which->target.sm != together->target.sm || !which->first || !which->advised->required ||
+			is_named(run, which->advised->needs_first,
+					 strcspn(which->advised->needs_first, "<>=!~ ")))
+			continue;
+		if (!strictest || (runtimes && (!strictest->advised->needs_runtimes ||
+										!(runtimes & ~strictest->advised->needs_runtimes))))
+			strictest = which;
+	}
+	if (strictest) {
+		buf_add(&command, "%s", strictest->first);
+		next_step(&run->cli->out, STYLE_GOOD, "First: ", &command);
+	}
+}
+
 /* Prints the command that installs all packages, or why there is none, once for all GPUs with the
  * same answer. */
 static void print_together(const struct which_run *run, const struct which_together *together)
@@ -1768,6 +1802,7 @@ static void print_together(const struct which_run *run, const struct which_toget
 	gpus_together(gpus, run, together);
 	print_apart(out, together, gpus);
 	if (together->count) {
+		print_first(run, together);
 		buf_add(&command, "pip install");
 		if (whole) {
 			buf_add(&command, " -r");

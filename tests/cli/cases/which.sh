@@ -555,7 +555,7 @@ json 'd["together"][0]["separate"] == ["torch", "tensorflow"] and len(d["togethe
 for order in "torch xformers" "xformers torch"; do
 	# shellcheck disable=SC2086
 	run "1|2" which --target rtx5090 --platform windows $order
-	[[ $(grep -A1 "^For all of them: " "$out") == "For all of them: pip install torch==2.15.0+cu132 --index-url https://download.pytorch.org/whl/cu132"$'\n'"Then: pip install xformers==0.0.35" ]] || fail "other commands"
+	[[ $(grep -A1 "^For all of them: " "$out") == "For all of them: pip install torch==2.11.0+cu128 --index-url https://download.pytorch.org/whl/cu128"$'\n'"Then: pip install xformers==0.0.35" ]] || fail "other commands"
 done
 run 2 which --target gtx1080 --platform linux torch==2.4.1 tensorflow==2.15.1 # cuDNN 9.1.0.70 and 8.9.4.25
 out_has "torch==2.4.1 and tensorflow==2.15.1 exclude each other"
@@ -665,3 +665,10 @@ snapshot run 3 which --target gtx1080 --platform linux torch==1nightly
 run "0|1" which --target rtx3070 --platform windows tensorflow
 grep -q "^  2[0-9.]* – 2.11.1  those examined have no device code" "$out" || fail "TensorFlow for Windows after 2.10 is for the CPU"
 out_lacks "and-cuda"
+# An extension goes with a torch of the CUDA version to which it is linked, and torch comes first where pip takes one without device code.
+run "0|1" which --target rtx5090 --platform linux xformers==0.0.35
+out_has "pip install xformers==0.0.35 torch==2.10.0"
+run "0|1|2" which --target rtx4090 --platform linux torch==2.15.0 xformers==0.0.35
+out_has "torch==2.15.0 and xformers==0.0.35 exclude each other"
+run "0|1" which --target rtx4090 --platform windows bitsandbytes==0.50.2 xformers==0.0.35
+grep -A1 "^First: pip install torch==[0-9.]*+cu12[0-9] " "$out" | grep -q "^For all of them: pip install bitsandbytes==0.50.2 xformers==0.0.35" || fail "not after the torch that goes with both"
