@@ -250,8 +250,8 @@ static size_t length_before_share(const char *name)
 	return length;
 }
 
-/* Finds the GPU of a name without its last letter, if several names add one letter to it, and all of
- * them have the same capability: "k40" for "k40m" and "k40c". Returns whether there is one. */
+/* Finds the GPU of a name without its last letter, if several names add one letter to it, and all
+ * of them have the same capability: "k40" for "k40m" and "k40c". Returns whether there is one. */
 static bool gpu_with_letter(const char *typed, struct jw_target *ret_target)
 {
 	const size_t length = strlen(typed);

@@ -356,9 +356,7 @@ static void judge_pieces(const struct judge_facts *facts, struct piece *pieces, 
 		/* A single container, as cuFile's, is no choice of kernels for each GPU. */
 		const bool compiles = is->all_pieces == 1 && !is->all_lacking && !is->all_too_new;
 
-		is->fate = native || compiles ? JUDGE_RUNS
-				   : is->all_too_new  ? JUDGE_REFUSED
-									  : JUDGE_LACKS;
+		is->fate = native || compiles ? JUDGE_RUNS : is->all_too_new ? JUDGE_REFUSED : JUDGE_LACKS;
 	} else if ((is->lacking + is->too_new) * 2 <= is->pieces) {
 		is->fate = JUDGE_RUNS;
 	} else {

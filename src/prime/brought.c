@@ -441,9 +441,9 @@ static int list_required(struct jw_error *err, struct question *question, const 
 			break;
 		if (question_shelf(err, question, required.is.name, &shelf))
 			return -1;
-		if (!shelf->listed && (package_fact_of("plain", shelf->name) ||
-							   (!wheel->library_count &&
-								fate_is_nvidia(shelf->name, NULL, shelf->name))))
+		if (!shelf->listed &&
+			(package_fact_of("plain", shelf->name) ||
+			 (!wheel->library_count && fate_is_nvidia(shelf->name, NULL, shelf->name))))
 			continue;
 		if (!shelf->listed) {
 			add_unfollowed(question->owner, shelf->name, release);
@@ -483,8 +483,8 @@ static char *join_beside(const struct choice *choice)
 static void set_needs_first(const struct choice *choice, const struct member *member,
 							struct jw_which_release *release)
 {
-	release->needs_first = arena_printf(choice->question->owner, "%s%s", member->shelf->name,
-										member->versions);
+	release->needs_first =
+		arena_printf(choice->question->owner, "%s%s", member->shelf->name, member->versions);
 	if (package_fact_of("base", member->shelf->name))
 		release->needs_runtimes = wheel_runtimes(choice->members[0].chosen);
 }

@@ -282,7 +282,7 @@ got=$? fetched=0
 is "one command for a list" 1 0 "For all of them: pip install -r list.txt torch==2.7.1 bitsandbytes==0.50.2 torchvision==0.22.1"
 "$jitwarm" which --platform linux --target gtx1080 torch==2.6.0 torchvision==0.22.1 >out 2>err
 got=$?
-is "two that exclude each other" 2 0 "torch==2.6.0 and torchvision==0.22.1 exclude each other: no releases of both run on GTX 1080 (sm_61) and fit together."
+is "two that exclude each other" 2 0 "torch==2.6.0 and torchvision==0.22.1 exclude each other: torchvision 0.22.1 requires torch==2.7.1."
 
 # As pip does, a release that is requested without a local label is the newest one with any label.
 ask sized --target sm_86 labelled==1.0

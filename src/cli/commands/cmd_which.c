@@ -1715,8 +1715,6 @@ static void gpus_together(char text[GPUS_TOGETHER], const struct which_run *run,
 static void print_apart(const struct output *out, const struct which_together *together,
 						const char *gpus)
 {
-	struct buf names = BUF_MAX(4096);
-
 	if (together->because)
 		output_line(out, STYLE_BAD, "%s and %s exclude each other: %s.", together->excluding[0],
 					together->excluding[1], together->because);
@@ -1734,6 +1732,13 @@ static void print_apart(const struct output *out, const struct which_together *t
 			"the requirements of all.");
 	if (together->instead)
 		output_line(out, STYLE_PLAIN, "%s fits, and runs.", together->instead);
+}
+
+/* Warns of packages that may require different versions of NVIDIA's libraries. */
+static void print_separate(const struct output *out, const struct which_together *together)
+{
+	struct buf names = BUF_MAX(4096);
+
 	for (size_t i = 0; i < together->separate_count; i++)
 		buf_add(&names, "%s%s",
 				!i                                 ? ""
@@ -1743,8 +1748,8 @@ static void print_apart(const struct output *out, const struct which_together *t
 	if (names.size)
 		output_line(
 			out, STYLE_WARN,
-			"%s require NVIDIA's libraries: if pip finds no versions for all, use an environment "
-			"for each.",
+			"pip may refuse this: %s require versions of NVIDIA's libraries that jitwarm's list "
+			"does not have. Then use an environment for each.",
 			buf_text(&names));
 	buf_free(&names);
 }
@@ -1832,6 +1837,7 @@ static void print_together(const struct which_run *run, const struct which_toget
 		shell_add_each(&command, together->built_options);
 		next_step(out, STYLE_GOOD, "Then: ", &command);
 	}
+	print_separate(out, together);
 	if (together->count && list && !whole && !run->hashed && run->has_others) {
 		command = BUF_MAX(NEXT_STEP_MAX);
 		buf_add(&command, "pip install");

@@ -547,7 +547,7 @@ run 1 which --target gtx1080 --platform linux torchvision xformers
 out_has "For all of them: pip install torchvision==0.21.0 xformers==0.0.29.post3" # both pin torch 2.6.0
 # The list has only some requirements on NVIDIA's libraries, so pip may refuse two packages that have such ones.
 run 1 which --target gtx1080 --platform linux torchvision tensorflow xgboost
-out_has "torch and tensorflow require NVIDIA's libraries: if pip finds no versions for all, use an environment for each."
+out_has "torch and tensorflow require versions of NVIDIA's libraries that jitwarm's list does not have. Then use an environment for each."
 out_has "For all of them: pip install torchvision==0.22.1 'tensorflow[and-cuda]=="
 run 1 which --target gtx1080 --platform linux --json torch tensorflow
 json 'd["together"][0]["separate"] == ["torch", "tensorflow"] and len(d["together"][0]["requirements"]) == 2'
