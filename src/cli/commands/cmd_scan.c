@@ -17,6 +17,7 @@
 #include "cli/gpu_targets.h"
 #include "cli/index_wheel.h"
 #include "cli/module_text.h"
+#include "cli/next_step.h"
 #include "cli/output.h"
 #include "cli/verdict_table.h"
 #include "os/file.h"
@@ -589,7 +590,7 @@ struct scan_run {
 	struct cli *cli;
 	cJSON *files; /* the document's array; NULL without --json */
 	struct jw_speed speed;
-	size_t images, damaged, troubles;
+	size_t images, damaged, troubles, wheels;
 	struct cures cures;
 	const struct jw_driver *driver;
 	struct jw_scan_result *result;
@@ -931,6 +932,8 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		return -1;
 	run->troubles += files.found ? files.found->trouble_count : 0;
 	run->found = files.found;
+	for (size_t i = 0; files.found && i < files.found->file_count; i++)
+		run->wheels += text_ends(files.found->files[i].path, ".whl");
 	options.found = files.found;
 	result =
 		jw_scan(err, &options, &run->result) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
@@ -970,6 +973,30 @@ static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_t
 	return 0;
 }
 
+/* The sums are over all files, but of several wheels users install one: prints the command that
+ * judges each alone, if something fails. */
+static void print_alone(const struct scan_run *run)
+{
+	static const char *const kept[] = {"driver", "environment", NULL};
+	const struct options *given = &run->cli->options;
+	struct buf line = BUF_MAX(NEXT_STEP_MAX);
+	const char *gpus;
+	bool fails = false;
+
+	for (size_t i = 0; i < run->result->total_count; i++)
+		fails = fails || run->result->totals[i].fate.failing;
+	if (!fails || run->wheels < 2 || !options_given(given, "target"))
+		return;
+	buf_add(&line, "jitwarm lint");
+	for (size_t i = 0; (gpus = options_item(given, "target", i)); i++) {
+		buf_add(&line, " --gpus");
+		shell_add_word(&line, gpus);
+	}
+	next_step_keep(&line, given, kept);
+	next_step_names(&line, given);
+	next_step(&run->cli->out, STYLE_FAINT, "To judge each wheel alone: ", &line);
+}
+
 /* Prints the sums over all files, and ends with the status. */
 static int conclude_scan(struct jw_error *err, struct scan_run *run)
 {
@@ -991,6 +1018,7 @@ static int conclude_scan(struct jw_error *err, struct scan_run *run)
 	if (count && forecast_doubt(&totals[doubt].forecast))
 		output_line(out, STYLE_PLAIN, "%s", forecast_doubt(&totals[doubt].forecast));
 	cures_print(cli, &run->cures, options_given(&cli->options, "target"));
+	print_alone(run);
 	if (cli->system && count && totals[0].modules)
 		output_line(out, STYLE_FAINT,
 					"The cache was not searched: “jitwarm check” shows which modules are in "

@@ -160,6 +160,15 @@ cmp -s <(sed 's/[^ ]*dist/dist/' "$out") listed || fail "another answer for the 
 run 1 lint --gpus a100,rtx30,rtx50 --json dist/*.whl lib
 json '{posix(p.get("path", "")).split("/")[-1].split("-")[0]: [g["level"] for g in p["gpus"]] for p in d["packages"]} == {"both": ["error", "warning", "warning"], "cut": ["note"] * 3, "new": ["error", "note", "note"], "old": ["note", "note", "error"], "part": ["warning"] * 3, "python": ["note"] * 3, "": ["warning"] * 3}'
 json '[g["level"] for g in d["gpus"]] == ["error", "warning", "error"] and len(d["troubles"]) == 1'
+# scan adds up all files, and names the command that does not.
+run 2 scan --target a100,rtx30 --target rtx50 --driver 580 dist/old* dist/new*
+alone=$(sed -n 's/^To judge each wheel alone: jitwarm //p' "$out")
+[[ $alone == "lint --gpus a100,rtx30 --gpus rtx50 --driver 580 dist/old-1-py3-none-any.whl dist/new-1-py3-none-any.whl" ]] || fail "not each wheel alone: $alone"
+# shellcheck disable=SC2086
+run 2 $alone
+out_has "  dist/old-1-py3-none-any.whl: fails on sm_120 (RTX 50)"
+run 2 scan --target a100 dist/new*
+out_lacks "alone"
 # The bound is for each wheel, not for their sum.
 run 0 lint --gpus rtx30,rtx50 --json dist/both*
 start=$(python3 -c 'import json, sys; print(int(json.load(open(sys.argv[1]))["gpus"][1]["start_seconds"]["likely"] * 1500) + 1)' "$out")
