@@ -53,6 +53,8 @@ struct jw_which_release {
 	char *without; /* what does not run on the GPU, if it runs otherwise: "torch.linalg"; or NULL */
 	size_t modules;          /* the most modules that a start compiles */
 	struct jw_seconds start; /* the most time that it takes */
+	struct jw_seconds whole; /* the time that all its modules take, whether programs load them or
+								not */
 	enum jw_loading loading; /* when a program compiles them */
 	/* The requirement that fails, and so lets it fail: "nvidia-cudnn-cu12 9.1.0.70", or
 	 * "torch>=2.8", of which each release that jitwarm knows fails; NULL if none is known. */

@@ -386,11 +386,12 @@ static bool worst_of_wheel(const struct jw_lint_result *result, const char *path
 	return fails || lacks || seconds > JW_WHICH_NEGLIGIBLE_S;
 }
 
-/* Returns whether the wheel does worse than a release. */
+/* Returns whether the wheel does worse than a release: one of which some variant, or optional part,
+ * has modules to compile did no better than a wheel with such modules. */
 static bool is_worse(enum jw_lint_kind kind, const struct jw_which_release *release)
 {
 	if (kind == JW_LINT_COMPILES)
-		return release->answer == JW_WHICH_RUNS && release->start.likely <= JW_WHICH_NEGLIGIBLE_S;
+		return release->answer == JW_WHICH_RUNS && release->whole.likely <= JW_WHICH_NEGLIGIBLE_S;
 	return release->answer <= JW_WHICH_COMPILES && (kind == JW_LINT_FAILS || !release->without);
 }
 

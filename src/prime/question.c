@@ -339,6 +339,16 @@ static struct judge_work sum_work(const struct fates *fates, const struct wheel 
 	return sum;
 }
 
+/* Returns the time that what compiles in all libraries takes, whether programs load it or not. */
+static struct jw_seconds sum_whole(const struct judged *judged, size_t count, double factor)
+{
+	double cost_ms = 0;
+
+	for (size_t i = 0; i < count; i++)
+		cost_ms += judged[i].work.cost_ms;
+	return plan_seconds(cost_ms / 1000 * factor, false);
+}
+
 /* Names what of a release that runs needs a newer driver, by the first title if one has any, or is
  * left out on the GPU. */
 static void note_parts(const struct question *question, const struct fates *fates,
@@ -423,11 +433,12 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		double eager_ms = 0;
 		const struct judge_work work =
 			sum_work(&fates, wheel, judged, members, &options->driver, &eager_ms);
-		const double factor = options->speed.factor,
-					 seconds = work.cost_ms / 1000 * (factor > 0 ? factor : PLAN_USUAL_FACTOR);
+		const double factor = options->speed.factor > 0 ? options->speed.factor : PLAN_USUAL_FACTOR,
+					 seconds = work.cost_ms / 1000 * factor;
 
 		release->modules = work.modules;
 		release->start = plan_seconds(seconds, false);
+		release->whole = sum_whole(judged, wheel->library_count, factor);
 		if (work.modules && work.cost_ms > 0) {
 			release->start.low *= eager_ms / work.cost_ms;
 			release->loading = (eager_ms > 0 ? JW_LOADING_EAGER : 0) |
