@@ -799,6 +799,9 @@ static int parse_line(struct jw_error *err, struct cli *cli, int argc, char **ar
 		cli->asks = ASKS_HELP;
 	else if (wrong.code)
 		return cli->options.unknown ? refuse_option(err, cli, &wrong) : error_copy(err, &wrong);
+	else if (options_has_given(&cli->options, "driver") &&
+			 text_same(options_value(&cli->options, "driver"), "list"))
+		cli->asks = ASKS_DRIVERS;
 	return 0;
 }
 
@@ -858,9 +861,15 @@ static int enter_account(struct jw_error *err, struct cli *cli)
 
 static int run_command(struct jw_error *err, struct cli *cli)
 {
+	char names[JW_DRIVER_NAMES];
+
 	switch (cli->asks) {
 	case ASKS_HELP: return show_help(cli);
 	case ASKS_VERSION: return show_version(cli);
+	case ASKS_DRIVERS:
+		output_line(&cli->out, STYLE_PLAIN, "jitwarm knows the drivers %s",
+					jw_driver_names(names, NULL));
+		return 0;
 	case ASKS_COMMAND: break;
 	}
 	if (cli->command->columns)

@@ -75,7 +75,7 @@ struct cli_command {
 };
 
 /* The request of a command line. */
-enum cli_asks { ASKS_COMMAND, ASKS_HELP, ASKS_VERSION };
+enum cli_asks { ASKS_COMMAND, ASKS_HELP, ASKS_VERSION, ASKS_DRIVERS };
 
 /* One run of one command. */
 struct cli {

@@ -190,15 +190,10 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 {
 	const struct options *options = &cli->options;
 	struct gpu_targets gpus = {.arm = options_given(options, "target")};
-	char names[JW_DRIVER_NAMES];
 	const char *text;
 
-	for (size_t i = 0; (text = options_item(options, "driver", i)); i++) {
-		if (!strcmp(text, "list"))
-			return error_set(err, JW_ERR_USAGE, "jitwarm knows the drivers %s",
-							 jw_driver_names(names, NULL));
+	for (size_t i = 0; (text = options_item(options, "driver", i)); i++)
 		take_named_driver(text, &gpus.named);
-	}
 	if (gpus.named.version && jw_driver_parse(err, gpus.named.version, &gpus.driver))
 		return -1;
 	gpu_targets_warn(cli, &gpus.driver);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/config.h"
 #include "os/file.h"
+#include "os/shell.h"
 
 enum { MAX_GIVEN = 65536, MAX_LIST = 300 };
 
@@ -112,6 +113,30 @@ static const struct {
 	{"verbose", "explain"},
 };
 
+/* Options of pip that people type with the packages of a “pip install”, and the variables that do
+ * the same for the commands that ask an index; NULL for what only matters to an installation. */
+static const struct {
+	const char *name, *variable;
+} of_pip[] = {
+	{"index-url", "PIP_INDEX_URL"},
+	{"i", "PIP_INDEX_URL"},
+	{"extra-index-url", "PIP_EXTRA_INDEX_URL"},
+	{"find-links", "PIP_FIND_LINKS"},
+	{"f", "PIP_FIND_LINKS"},
+	{"pre", NULL},
+	{"no-deps", NULL},
+	{"upgrade", NULL},
+	{"U", NULL},
+	{"user", NULL},
+	{"force-reinstall", NULL},
+	{"ignore-installed", NULL},
+	{"no-cache-dir", NULL},
+	{"no-build-isolation", NULL},
+	{"only-binary", NULL},
+	{"no-binary", NULL},
+	{"break-system-packages", NULL},
+};
+
 /* Finds an option by its name, or by its letter if the name is NULL. */
 static const struct cli_option *find_own(const struct cli_option *table, const char *name,
 										 size_t length, char letter)
@@ -189,6 +214,31 @@ const char *options_with_choice(const struct cli_option *table, const char *text
 	return option ? option->name : NULL;
 }
 
+/* Refuses an option of pip, for a command that asks an index; 0 if it is none. */
+static int refuse_of_pip(struct jw_error *err, const struct cli_option *table, const char *name,
+						 size_t length)
+{
+	const char *const dashes = length > 1 ? "--" : "-";
+	const bool asks = find_own(table, "ask", strlen("ask"), 0);
+
+	for (size_t i = 0; i < sizeof of_pip / sizeof *of_pip; i++) {
+		if (!is_named(of_pip[i].name, name, length) ||
+			(!asks && !find_own(table, "index", strlen("index"), 0)))
+			continue;
+		if (!of_pip[i].variable)
+			return error_set(err, JW_ERR_USAGE,
+							 "%s%s is an option of pip; jitwarm installs nothing: leave it out",
+							 dashes, of_pip[i].name);
+		return error_set(err, JW_ERR_USAGE,
+						 asks ? "%s%s is an option of pip: set the variable %s instead, and add "
+								"--ask"
+							  : "%s%s is an option of pip: set the variable %s instead, and add "
+								"--index",
+						 dashes, of_pip[i].name, of_pip[i].variable);
+	}
+	return 0;
+}
+
 /* Refuses an option that the command does not have. `value` is the word that may be its value. */
 static int unknown_name(struct jw_error *err, struct options *options, const char *name,
 						size_t length, const char *value)
@@ -198,6 +248,8 @@ static int unknown_name(struct jw_error *err, struct options *options, const cha
 	const struct cli_option *option = find_choice(table, name, length);
 	char list[MAX_LIST];
 
+	if (refuse_of_pip(err, table, name, length))
+		return -1;
 	if (option)
 		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s %.*s?)",
 						 (int)length, name, option->name, (int)length, name);
@@ -435,6 +487,8 @@ static int unknown_letter(struct jw_error *err, struct options *options, const c
 {
 	char list[MAX_LIST];
 
+	if (refuse_of_pip(err, options->table, text, 1))
+		return -1;
 	if (err && !text[1])
 		options->unknown = text;
 	if (!*few_options(list, sizeof list, options->table))
@@ -575,11 +629,27 @@ static bool has_separator(const char *text)
 	return *text;
 }
 
+int options_refuse_address(struct jw_error *err, const char *value)
+{
+	struct buf command = BUF_MAX(sizeof err->message / 2);
+
+	if (!text_starts(value, "http://") && !text_starts(value, "https://"))
+		return 0;
+	buf_add(&command, "curl -LO");
+	shell_add_word(&command, value);
+	error_set(err, JW_ERR_USAGE, "jitwarm reads no address; download the file first: “%s”",
+			  buf_text(&command));
+	buf_free(&command);
+	return -1;
+}
+
 static int check_value_file(struct jw_error *err, const char *path, bool or_folder)
 {
 	struct jw_error why = {0};
 	struct os_stat stat;
 
+	if (options_refuse_address(err, path))
+		return -1;
 	if (os_stat(&why, path, &stat))
 		return why.code == JW_ERR_NOT_FOUND ? error_copy(err, &why) : 0;
 	if (stat.kind == OS_DIRECTORY && !or_folder)
@@ -702,8 +772,7 @@ static int check_value(struct jw_error *err, const struct cli_option *table,
 		return options_name_folder(value) ? os_may_be_folder(err, value)
 										  : check_output(err, value, false);
 	case NAMES_DRIVER:
-		return has_separator(value) || (strcmp(value, "list") != 0 && os_exists(value) &&
-										jw_driver_parse(NULL, value, &driver))
+		return has_separator(value) || (os_exists(value) && jw_driver_parse(NULL, value, &driver))
 				   ? error_set(err, JW_ERR_USAGE,
 							   "%s: this command reads no file of a driver: name a driver's "
 							   "version (550.163.01) or a CUDA version (12.2)",

@@ -166,6 +166,8 @@ int options_settle(struct jw_error *err, struct options *options, const struct c
 /* Refuses values that cannot name what they should, before the command starts. JW_ERR_USAGE;
  * JW_ERR_NOT_FOUND if the thing is missing: its name may be right, and a disk not mounted. */
 int options_check(struct jw_error *err, const struct options *options);
+/* Refuses an address where a file is meant, and names the command that downloads it. */
+int options_refuse_address(struct jw_error *err, const char *value);
 
 /* Returns whether a path is that of a folder, existing or to be made. */
 bool options_name_folder(const char *path);

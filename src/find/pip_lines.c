@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "os/file.h"
 
-enum { MAX_PACKAGES = 4096, MAX_LINES = 16 << 20, SHA256_DIGITS = 64 };
+enum { MAX_PACKAGES = 4096, MAX_LINES = 16 << 20, SHA256_DIGITS = 64, TABLE_HEAD = 2 };
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS  "0123456789"
@@ -404,8 +404,53 @@ int pip_report_read(struct jw_error *err, const void *data, size_t size,
 	return result;
 }
 
+/* Takes a line NAME VERSION of the table that “pip list” prints; a third word is the folder of a
+ * package that is not from an index. */
+static int take_row(struct jw_error *err, struct reading *reading, const char *line)
+{
+	const size_t name = strcspn(line, " \t");
+	const char *version = line + name + strspn(line + name, " \t");
+	const size_t length = strcspn(version, " \t");
+	char *pinned;
+	int result;
+
+	if (version[length])
+		return leave_out(err, reading, "file");
+	pinned = mem_printf("%.*s==%s", (int)name, line, version);
+	result = take_line(err, reading, pinned);
+	mem_free(pinned);
+	return result;
+}
+
+/* Returns whether a text is the table that “pip list” prints. */
+static bool is_table(const char *text)
+{
+	static const char head[] = "Package ";
+	const char *second = text + strcspn(text, "\n");
+
+	return text_starts(text, head) &&
+		   text_starts(text + strlen(head) + strspn(text + strlen(head), " "), "Version") &&
+		   text_starts(second, "\n---");
+}
+
+/* Returns whether a text is what conda prints, or an environment.yml. */
+static bool is_of_conda(const char *text)
+{
+	static const char *const begins[] = {"# packages in environment at ",
+										 "# This file may be used to create an environment",
+										 "name:",
+										 "channels:",
+										 "dependencies:",
+										 "prefix:"};
+
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (text_starts(text, begins[i]))
+			return true;
+	return false;
+}
+
 /* Recognises lists in other formats, of which every line would be left out. */
-static int other_list(struct jw_error *err, const char *name)
+static int other_list(struct jw_error *err, const char *name, const char *text)
 {
 	static const struct {
 		const char *name, *words;
@@ -421,8 +466,11 @@ static int other_list(struct jw_error *err, const char *name)
 		if (text_ends(name, others[i].name))
 			return error_set(err, JW_ERR_FORMAT, "not a list that pip reads: “%s” makes one",
 							 others[i].words);
-	return text_ends(name, ".yml") || text_ends(name, ".yaml")
-			   ? error_set(err, JW_ERR_FORMAT, "a list for conda, which pip does not read")
+	return text_ends(name, ".yml") || text_ends(name, ".yaml") || is_of_conda(text)
+			   ? error_set(err, JW_ERR_FORMAT,
+						   "a list of conda's, whose packages are not those of pip's index: “pip "
+						   "list --format=freeze > requirements.txt” in its environment makes one "
+						   "that pip reads")
 			   : 0;
 }
 
@@ -433,11 +481,13 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 							  .lines.requirements = BUF_MAX(MAX_LINES)};
 	struct pip_lines *lines = &reading.lines;
 	char *text = mem_string_n(data, size);
+	bool table;
 	int result = 0;
 
 	/* skip the mark that Windows' editors write */
 	reading.at = text + (text_starts(text, "\xEF\xBB\xBF") ? 3 : 0);
-	if (other_list(err, name))
+	table = is_table(reading.at);
+	if (other_list(err, name, reading.at))
 		result = -1;
 	else if (memchr(data, 0, size))
 		result =
@@ -448,8 +498,8 @@ int pip_lines_read(struct jw_error *err, const char *name, const void *data, siz
 		result = read_lock(err, &reading);
 	else
 		for (char *line; !result && (line = next_line(&reading));)
-			if (*line && *line != '#')
-				result = take_line(err, &reading, line);
+			if (*line && *line != '#' && (!table || reading.line > TABLE_HEAD))
+				result = table ? take_row(err, &reading, line) : take_line(err, &reading, line);
 	if (!result && !lines->requirements.size && !lines->packages.count && !lines->left_out.count)
 		result = error_set(err, JW_ERR_FORMAT, "it names no package");
 	mem_free(text);

@@ -122,6 +122,20 @@ TEST(what_files_ask_pip_for)
 		 "numpy[a,b] == 1.26 ; python_version < '3'\ntorch\ncertifi ;a\n"},
 		{.name = "uv.lock", .text = "[[package]]\nname = 'x'\nversion = '1'\n"},
 		{.name = "env/environment.yml", .text = "dependencies:\n  - torch\n"},
+		{.name = "-", .text = "name: x\nchannels:\n  - pytorch\ndependencies:\n  - torch\n"},
+		{.name = "-",
+		 .text = "# packages in environment at /x:\n#\n# Name  Version  Build  Channel\n"
+				 "numpy  1.24.3  py39hf6e8229_1\ntorch  2.1.0  pypi_0  pypi\n"},
+		{.name = "list.txt",
+		 .text = "# This file may be used to create an environment using:\n# platform: linux-64\n"
+				 "pytorch=1.12.1=py3.9_cuda11.3\n"},
+		/* what “pip list” prints */
+		{"-",
+		 "Package            Version    Editable project location\n"
+		 "------------------ ---------- ----\nTorch              2.6.0+cu124\n"
+		 "typing_extensions_ 4\nmine               0.1        /home/me\n\nnumpy              2.1\n",
+		 "torch==2.6.0+cu124\nnumpy==2.1\n4 other\n5 file\n"},
+		{"r.txt", "Package Version\n", "1 other\n"},
 		{"r.txt", "\xEF\xBB\xBFnumpy\r\n\r\nx==1 \\\r\n --hash=a:00\r\ny==2\r\n",
 		 "numpy\nx==1 --hash=a:00\ny==2\n"},
 		{"r.txt",

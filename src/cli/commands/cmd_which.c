@@ -1215,6 +1215,8 @@ static int read_wanted(struct jw_error *err, const char *text, struct wanted *wa
 	if (!strcmp(text, "-"))
 		return error_set(err, JW_ERR_USAGE,
 						 "“jitwarm which -r -” reads a list from the standard input");
+	if (options_refuse_address(err, text))
+		return -1;
 	if (strchr(text, '/') && strchr(strrchr(text, '/'), ':'))
 		return error_set(
 			err, JW_ERR_USAGE,

@@ -72,7 +72,13 @@ for each in 460.106.00:268435456 550.163.01:1073741824; do
 done
 CUDA_CACHE_MAXSIZE=1000 snapshot run 2 check --target sm_86 --driver 460.106.00 lib/a.ptx
 snapshot run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
-snapshot run 64 check --driver list --target sm_86 lib/a.ptx
+# Every command with --driver names the known ones, whatever else the line lacks.
+snapshot run 0 check --driver list --target sm_86 lib/a.ptx
+for words in "make --driver list" "make --target v100 --driver list -n" "which --driver=list" "scan --driver list" "lint --driver list"; do
+	# shellcheck disable=SC2086
+	run 0 $words
+	out_has "550.163.01"
+done
 if ! is_wine; then # Wine always has a driver
 	run 2 check --target sm_86 lib/a.ptx
 	err_has "cannot tell which modules are warm: name the driver with its full version (--driver 550.163.01)"

@@ -585,6 +585,39 @@ out_has "For all of them: pip install xgboost==2.0.3"
 run 2 which --target rtx3070 --platform linux torch==2.0.1 torchvision==0.15.1
 out_has "torch==2.0.1 and torchvision==0.15.1 exclude each other: torchvision 0.15.1 requires torch==2.0.0."
 out_has "torchvision==0.15.2 fits, and runs."
+# Lists of other tools: the table of pip is read; conda's packages are others, and an address is no file.
+printf 'Package            Version\n------------------ -----------\nTorch              2.6.0\nxgboost            2.0.3\n' >list
+run 0 which --target h100 --platform linux -r list
+out_has "For all of them: pip install torch==2.6.0 xgboost==2.0.3"
+printf '# packages in environment at /x:\n#\n# Name  Version  Build  Channel\ntorch  2.1.0  pypi_0  pypi\n' >list
+run 3 which --target h100 --platform linux -r list
+err_has "a list of conda's, whose packages are not those of pip's index: “pip list --format=freeze > requirements.txt” in its environment makes one that pip reads"
+printf 'name: x\ndependencies:\n  - torch\n' >environment.yml
+run 3 which --target h100 --platform linux -r environment.yml
+err_has "pip list --format=freeze"
+for words in "-r https://h/r.txt" https://h/r.txt; do
+	# shellcheck disable=SC2086
+	run 64 which --target h100 --platform linux $words
+	err_has "jitwarm reads no address; download the file first: “curl -LO https://h/r.txt”"
+done
+run 64 check --recording https://h/p.json
+err_has "“curl -LO https://h/p.json”"
+# Options of pip.
+for words in "--index-url https://h" "--index-url=https://h" "-i https://h"; do
+	# shellcheck disable=SC2086
+	run 64 which --target h100 vllm $words
+	err_has "is an option of pip: set the variable PIP_INDEX_URL instead, and add --ask"
+done
+run 64 which --target h100 --extra-index-url https://h vllm
+err_has "--extra-index-url is an option of pip: set the variable PIP_EXTRA_INDEX_URL instead, and add --ask"
+run 64 scan --target h100 --index vllm --extra-index-url https://h
+err_has "set the variable PIP_EXTRA_INDEX_URL instead, and add --index"
+for word in --pre --no-deps -U --upgrade --no-build-isolation; do
+	run 64 which --target h100 vllm $word
+	err_has "$word is an option of pip; jitwarm installs nothing: leave it out"
+done
+run 64 status --no-deps
+err_has "unknown option --no-deps"
 # The name of a wheel is its package and version.
 for words in torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl folder/torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl; do
 	run 1 which --target gtx1080 --platform linux "$words"
