@@ -31,7 +31,7 @@ enum {
 /* The values of a row “with” of packages.tsv. */
 enum { WITH_SINCE, WITH_EXTRA };
 /* The values of a row “device”. */
-enum { DEVICE_SOURCES, DEVICE_EXTRA, DEVICE_ON_WINDOWS };
+enum { DEVICE_SOURCES, DEVICE_EXTRA };
 
 /* ---- the document */
 
@@ -808,9 +808,9 @@ static void print_other_index(const struct cli *cli, const struct jw_which *whic
 	else if (fact && fact->values[ELSEWHERE_PAGE] && !declared_by(which) &&
 			 which->advised != which->releases)
 		output_line(&cli->out, STYLE_PLAIN,
-					"%s's index has other builds of %s: set PIP_INDEX_URL to its address (%s), and "
-					"use --ask.",
-					fact->values[ELSEWHERE_WHOSE], which->package, fact->values[ELSEWHERE_PAGE]);
+					"%s's index has other builds of %s: set PIP_INDEX_URL to %s, and use --ask.",
+					fact->values[ELSEWHERE_WHOSE], which->package,
+					strchr(fact->values[ELSEWHERE_OPTIONS], ' ') + 1);
 	mem_free(index);
 }
 
@@ -859,33 +859,37 @@ static void print_unexamined(const struct cli *cli, const struct jw_which *which
 					TEXT_COUNT(which->unexamined, "release", "releases"), which->package);
 }
 
-/* Prints the command about a package that differs only in its version of CUDA, the newest one of
- * which a release runs. */
-static int print_sibling(struct jw_error *err, const struct which_run *run,
-						 const struct wanted *wanted, const char *package)
+/* Returns the package that differs from another one only in its version of CUDA, the newest one of
+ * which a release runs; NULL if there is none. The caller frees it. */
+static char *running_sibling(const struct wanted *wanted, const char *package)
 {
 	struct jw_which_options question = wanted->options;
 	char *sibling, *runs = NULL;
-	int result = 0;
 
 	question.version = question.range = question.index = question.list = NULL;
-	for (size_t at = 0; !result && (sibling = jw_which_sibling(package, &at));) {
+	for (size_t at = 0; (sibling = jw_which_sibling(package, &at)); mem_free(sibling)) {
 		struct jw_which *which;
 
 		question.package = sibling;
-		result = jw_which(err, &question, &which);
-		if (!result && which->advised) {
+		if (jw_which(NULL, &question, &which))
+			continue;
+		if (which->advised) {
 			mem_free(runs);
 			runs = mem_string(sibling);
 		}
-		if (!result)
-			jw_result_free(which);
-		mem_free(sibling);
+		jw_result_free(which);
 	}
-	if (runs)
-		print_which_one(run->cli, "Built for another CUDA, it runs: ", runs, false);
-	mem_free(runs);
-	return result;
+	return runs;
+}
+
+/* Returns the package that has a package's wheels for Windows, if the question is about Windows; or
+ * NULL. */
+static const char *name_on_windows(const struct wanted *wanted, const char *package)
+{
+	const struct package_fact *fact =
+		text_same(wanted->options.platform, "windows") ? package_fact_of("windows", package) : NULL;
+
+	return fact ? fact->values[0] : NULL;
 }
 
 /* Prints why no release runs: the GPU, or the driver, the Python or the platform. */
@@ -1052,6 +1056,8 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 	const struct package_fact *project = package_fact_of("called", which->package);
 	struct jw_which_options for_all = wanted->options;
 	struct jw_which *of_all = NULL;
+	const char *on_windows = name_on_windows(wanted, which->package);
+	char *sibling;
 	bool left_out;
 	int result;
 
@@ -1071,7 +1077,13 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 		print_which_one(cli, "To examine it: ", bare->unfollowed[0], true);
 	} else if (!of_all && !which->advised) {
 		print_none(run, which);
-		result = result ? result : print_sibling(err, run, wanted, which->package);
+		sibling = running_sibling(wanted, which->package);
+		if (sibling)
+			print_which_one(cli, "Built for another CUDA, it runs: ", sibling, false);
+		mem_free(sibling);
+		if (on_windows)
+			print_which_one(cli, "Its package for Windows: ", on_windows,
+							!jw_which_lists(on_windows));
 	} else if (of_all && lacks_examined(of_all)) {
 		print_unexamined(cli, of_all);
 		if (!run->asks)
@@ -1118,14 +1130,26 @@ static const char *sources_of(const char *package)
  * label, such as jaxlib 0.3.25+cuda11.cudnn82, has its own. */
 static const char *sources_of_release(const struct wanted *wanted)
 {
-	const struct package_fact *fact = row_of("device", wanted->name);
-	const char *on_windows = fact && text_same(wanted->options.platform, "windows")
-								 ? package_fact_value(fact, DEVICE_ON_WINDOWS)
-								 : NULL;
+	return wanted->version && strchr(wanted->version, '+') ? NULL : sources_of(wanted->name);
+}
 
-	if (wanted->version && strchr(wanted->version, '+'))
-		return NULL;
-	return on_windows ? on_windows : sources_of(wanted->name);
+/* Returns a source's package for the platform, and for the driver: if no release runs, that for
+ * another CUDA of which one does. The caller frees it. */
+static char *source_here(const struct wanted *wanted, const char *source)
+{
+	const char *on_windows = name_on_windows(wanted, source);
+	struct jw_which_options question = wanted->options;
+	struct jw_which *which;
+	char *runs = NULL;
+
+	question.package = source;
+	question.version = question.range = question.extras = question.index = question.list = NULL;
+	if (!on_windows && !jw_which(NULL, &question, &which)) {
+		if (!which->advised)
+			runs = running_sibling(wanted, source);
+		jw_result_free(which);
+	}
+	return runs ? runs : mem_string(on_windows ? on_windows : source);
 }
 
 /* Replaces a package by the one that an extra about CUDA brings, which has the device code: jax and
@@ -1267,9 +1291,10 @@ static int check_wanted(struct jw_error *err, const char *const *names, size_t c
 
 /* Sets the error for a package whose device code comes from other packages: “a, b and c”, or
  * “a, b or c” if one of them is enough. */
-static int set_sources(struct jw_error *err, const struct cli *cli, const char *package,
+static int set_sources(struct jw_error *err, const struct cli *cli, const struct wanted *wanted,
 					   const char *sources, bool asks)
 {
+	const char *package = wanted->name;
 	static const char ends[] = " |";
 	const bool one = strchr(sources, '|');
 	struct buf command = BUF_MAX(NEXT_STEP_MAX), names = BUF_MAX(NEXT_STEP_MAX);
@@ -1278,7 +1303,7 @@ static int set_sources(struct jw_error *err, const struct cli *cli, const char *
 	add_which(&command, cli);
 	for (const char *at = sources; *at;) {
 		const size_t length = strcspn(at, ends);
-		char *name = mem_string_n(at, length);
+		char *source = mem_string_n(at, length), *name = source_here(wanted, source);
 		const char *next = at + length + strspn(at + length, ends);
 
 		if (at == sources || !one) {
@@ -1286,6 +1311,7 @@ static int set_sources(struct jw_error *err, const struct cli *cli, const char *
 			asks = asks || !jw_which_lists(name);
 		}
 		buf_add(&names, "%s%s", at == sources ? "" : *next ? ", " : one ? " or " : " and ", name);
+		mem_free(source);
 		mem_free(name);
 		at = next;
 	}
@@ -1311,7 +1337,7 @@ static int set_unknown(struct jw_error *err, const struct cli *cli, const struct
 
 	if (sources) {
 		mem_free(nearest);
-		return set_sources(err, cli, package, sources, false);
+		return set_sources(err, cli, wanted, sources, false);
 	}
 	if (elsewhere) {
 		buf_add(&command, "pip install");
@@ -1326,6 +1352,11 @@ static int set_unknown(struct jw_error *err, const struct cli *cli, const struct
 		error_set(err, JW_ERR_NOT_FOUND,
 				  "%s: not in jitwarm's list; the builds for GPUs are on an index of %s: “%s”",
 				  package, elsewhere->values[ELSEWHERE_WHOSE], text);
+	else if (meant && text_starts(meant, package) && meant[strlen(package)] == '-')
+		/* Both may be packages: onnxruntime-gpu, sglang-kernel. */
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "%s: not in jitwarm's list; did you mean %s? “%s”; --ask looks at releases of %s",
+				  package, meant, text, package);
 	else if (meant)
 		error_set(err, JW_ERR_NOT_FOUND, "%s: not in jitwarm's list; did you mean %s? “%s”",
 				  package, meant, text);
@@ -1338,7 +1369,7 @@ static int set_unknown(struct jw_error *err, const struct cli *cli, const struct
 }
 
 /* Prints the answers of the examined releases before and after one that was not examined, for one
- * GPU; nothing if the requested text is no version, and so has no place among the releases. */
+ * GPU; nothing if it is not between two, or if the requested text is no version. */
 static int print_beside(struct jw_error *err, const struct which_run *run,
 						const struct wanted *wanted, struct jw_target target)
 {
@@ -1364,16 +1395,14 @@ static int print_beside(struct jw_error *err, const struct which_run *run,
 		if (!release->inferred && !release->declared_by && release->answer < JW_WHICH_NO_PYTHON)
 			rows[version_is_newer(release->version, wanted->version) ? NEWER : OLDER] = release;
 	}
-	for (size_t i = 0; i < ROWS; i++) {
+	for (size_t i = 0; rows[NEWER] && rows[OLDER] && i < ROWS; i++) {
 		struct row row = {.first = NULL};
 
-		if (!rows[i])
-			continue;
 		add_to_row(&row, rows[i]);
 		table_cell(&table, STYLE_PLAIN, "  %s", rows[i]->version);
 		add_answer(&table, &row);
 	}
-	if (rows[NEWER] || rows[OLDER]) {
+	if (rows[NEWER] && rows[OLDER]) {
 		print_head(run, which);
 		result = table_print(err, &table, &run->cli->out);
 	}
@@ -1611,7 +1640,7 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 	sources = sources_of_release(wanted);
 	/* The wheels of keras do not say which package it loads. */
 	if (sources && strchr(sources, '|') && !wanted->version && !wanted->range)
-		return set_sources(err, cli, wanted->name, sources, run->asks);
+		return set_sources(err, cli, wanted, sources, run->asks);
 	if (run->asks && ask_index(err, run, wanted))
 		return -1;
 	if (!run->asks)
@@ -1648,7 +1677,7 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 	if (text && sources && !answers->advised) {
 		struct jw_error why;
 
-		(void)set_sources(&why, cli, wanted->name, sources, run->asks);
+		(void)set_sources(&why, cli, wanted, sources, run->asks);
 		output_note(&cli->out, "%s", why.message);
 	}
 	common = jw_which_common(answers, gpus->count);

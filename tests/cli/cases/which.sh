@@ -230,7 +230,6 @@ while IFS='|' read -r name sources command; do
 done <<'ROWS'
 sageattention|triton|triton
 comfyui|torch, torchvision and torchaudio|torch torchvision torchaudio
-sglang|sglang-kernel|sglang-kernel
 numba|numba-cuda|numba-cuda --ask
 keras|torch, tensorflow or jax|torch
 ROWS
@@ -284,7 +283,7 @@ err_one_line
 snapshot run 1 which --target sm_120,rtx3070 --driver 550 torch
 # The answer names the package with the device code of the named one.
 for names in cuml=cuml-cu12 cupy=cupy-cuda12x faiss=faiss-gpu-cu12 faster-whisper=ctranslate2 jaxlib=jax-cuda12-plugin PyTorch=torch \
-	sglang=sglang-kernel spconv=spconv-cu120; do
+	spconv=spconv-cu120; do
 	snapshot run 3 which --target h100 "${names%=*}"
 	snapshot run "0|1" which --target h100 --platform linux "${names#*=}"
 done
@@ -618,6 +617,29 @@ for word in --pre --no-deps -U --upgrade --no-build-isolation; do
 done
 run 64 status --no-deps
 err_has "unknown option --no-deps"
+# A package that begins another one's name may be meant, too.
+run 3 which --target h100 --platform linux sglang
+err_has "sglang: not in jitwarm's list; did you mean sglang-kernel? “jitwarm which --target h100 --platform linux sglang-kernel”; --ask looks at releases of sglang"
+# Of the packages with device code, the one that runs with the driver is named.
+for words in "--target p100 --driver 470" "--target gtx970 --platform windows --driver 472.12"; do
+	# shellcheck disable=SC2086
+	run 3 which $words cupy
+	err_has "cupy: its code for GPUs comes from cupy-cuda11x: “jitwarm which "
+	err_has " cupy-cuda11x”"
+done
+# Wheels for Windows may have another name, also as a part of another package.
+run 2 which --target rtx5080 --platform windows triton
+out_has "PyPI has no wheel of triton for Windows x86-64."
+out_has "Its package for Windows: jitwarm which --target rtx5080 --platform windows triton-windows --ask"
+run 2 which --target gtx1080 --platform linux triton
+out_lacks "for Windows"
+run 3 which --target rtx5080 --platform windows sageattention
+err_has "sageattention: its code for GPUs comes from triton-windows: “jitwarm which --target rtx5080 --platform windows triton-windows --ask”"
+# The address of another index is one that pip can ask, and only of packages that it has.
+run 1 which --target gtx1080 --platform linux xformers
+out_has "PyTorch's index has other builds of xformers: set PIP_INDEX_URL to https://download.pytorch.org/whl/, and use --ask."
+run 3 which --target b200 --driver 565 --platform linux vllm
+out_lacks "index has other builds"
 # The name of a wheel is its package and version.
 for words in torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl folder/torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl; do
 	run 1 which --target gtx1080 --platform linux "$words"
@@ -687,11 +709,12 @@ snapshot run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
 
 run 1 which --target rtx3070 --platform linux torch==1.10.1
 out_has "  PyPI   1.10.1, as 1.10.2  fails: no code for sm_86"
-# A release that was not examined (2.12.0), or whose wheels are for other Pythons (4.5.0), says nothing of the code beside it; a text that is no version has no place.
+# A release that was not examined (2.12.0), or whose wheels are for other Pythons (4.5.0), says nothing of the code beside it, nor does one side alone (4.6.3, 2.8.4); a text that is no version has no place.
 snapshot run 3 which --target gtx1080 --platform linux torch==2.12.0.post1
 run 3 which --target rtx3070 --platform linux --python 3.13 ctranslate2==4.6.0
-out_has "  4.6.3  runs"
-out_lacks "needs Python"
+out_lacks "4.6.3"
+run 3 which --target rtx3070 --platform linux --python 3.9 tensorflow-gpu==2.6.0
+out_lacks "2.8.4"
 snapshot run 3 which --target gtx1080 --platform linux torch==1nightly
 [[ ! -s $out ]] || fail "a neighbour of no version"
 # Libraries of NVIDIA's that an extra brings make no wheel run on the GPU in which nothing calls them.
