@@ -859,17 +859,25 @@ static int enter_account(struct jw_error *err, struct cli *cli)
 	return jw_settings_adopt(err) || places_check(err, cli) ? -1 : 0;
 }
 
-static int run_command(struct jw_error *err, struct cli *cli)
+/* Prints the known drivers, one in a line. */
+static int show_drivers(const struct cli *cli)
 {
 	char names[JW_DRIVER_NAMES];
+	size_t length;
 
+	for (const char *at = jw_driver_names(names, NULL); *at; at += length, at += strspn(at, ", ")) {
+		length = strcspn(at, ",");
+		output_line(&cli->out, STYLE_PLAIN, "%.*s", (int)length, at);
+	}
+	return 0;
+}
+
+static int run_command(struct jw_error *err, struct cli *cli)
+{
 	switch (cli->asks) {
 	case ASKS_HELP: return show_help(cli);
 	case ASKS_VERSION: return show_version(cli);
-	case ASKS_DRIVERS:
-		output_line(&cli->out, STYLE_PLAIN, "jitwarm knows the drivers %s",
-					jw_driver_names(names, NULL));
-		return 0;
+	case ASKS_DRIVERS: return show_drivers(cli);
 	case ASKS_COMMAND: break;
 	}
 	if (cli->command->columns)
