@@ -263,7 +263,8 @@ static int error_number(const char *text)
 	static const char *const before[] = {"error ",       "error: ",   "error (",  "error code ",
 										 "error code: ", "failure: ", "failure ", "code=",
 										 "code: ",       " err: ",    "context ", "failed: ",
-										 "failed : ",    "returned ", "status="};
+										 "failed : ",    "returned ", "status=",  "error #",
+										 "error: [",     "init: [",   "error=",   "cudasuccess ("};
 	/* These are of compilers and of make. */
 	static const char *const others[] = {"fatal ", "] error "};
 	enum { NEAR = 40 };
