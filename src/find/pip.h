@@ -77,8 +77,8 @@ struct pip_lines {
 	struct jw_package_list left_out;
 	struct jw_package_list packages; /* the packages of a report, which has no lines */
 };
-/* Reads a requirements file, the table of “pip list”, a pylock.toml or pip's report; `name` is the file's. JW_ERR_FORMAT if
- * it is none of these, or names no package. */
+/* Reads a requirements file, the table of “pip list”, a pylock.toml or pip's report; `name` is the
+ * file's. JW_ERR_FORMAT if it is none of these, or names no package. */
 int pip_lines_read(struct jw_error *err, const char *name, const void *data, size_t size,
 				   struct pip_lines *ret_lines);
 /* Reads such a file, or “-”, standard input, or /dev/fd/N, which the shell writes for “<(pip

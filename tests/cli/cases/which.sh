@@ -620,7 +620,7 @@ err_has "unknown option --no-deps"
 # A package that begins another one's name may be meant, too.
 run 3 which --target h100 --platform linux sglang
 err_has "sglang: not in jitwarm's list; did you mean sglang-kernel? “jitwarm which --target h100 --platform linux sglang-kernel”; --ask looks at releases of sglang"
-# Of the packages with device code, the one that runs with the driver is named.
+# The answer names the package with device code that runs with the driver.
 for words in "--target p100 --driver 470" "--target gtx970 --platform windows --driver 472.12"; do
 	# shellcheck disable=SC2086
 	run 3 which $words cupy
