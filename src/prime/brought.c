@@ -636,8 +636,19 @@ static const struct wheel *named_wheel(const struct jw_which_options *options,
 	return options->version ? shelf_wheel(shelf, options->version, options->platform) : NULL;
 }
 
+/* Returns whether a requirement allows nothing of what is asked of its package. */
+static bool is_refused(const struct required *required, const struct jw_which_options *asked)
+{
+	bool valid;
+
+	if (asked->version)
+		return !pep440_fits(asked->version, required->versions, &valid);
+	return *required->version && asked->range &&
+		   !pep440_fits(required->version, asked->range, &valid);
+}
+
 /* Returns the requirement for which the named version of the first package excludes the second one:
- * it does not allow the version of that, or is exact, and that requires another version. */
+ * it does not allow what is asked of that, or is exact, and that requires another version. */
 static char *excluding_requirement(const struct choice *choice,
 								   const struct jw_which_options options[2],
 								   struct shelf *const shelves[2], void *owner)
@@ -646,10 +657,9 @@ static char *excluding_requirement(const struct choice *choice,
 					   *b = named_wheel(&options[1], shelves[1]);
 	struct required required, other;
 
-	for (size_t i = 0; a && b && i < a->require_count; i++)
+	for (size_t i = 0; a && i < a->require_count; i++)
 		if (question_requires(choice->question, a, options[0].extras, i, &required) &&
-			!strcmp(required.is.name, shelves[1]->name) &&
-			!pep440_fits(b->version, required.versions, &(bool){false}))
+			!strcmp(required.is.name, shelves[1]->name) && is_refused(&required, &options[1]))
 			return arena_printf(owner, "%s %s requires %s%s", shelves[0]->name, a->version,
 								required.is.name, required.versions);
 	for (size_t i = 0; a && b && i < a->require_count; i++)

@@ -584,6 +584,10 @@ out_has "For all of them: pip install xgboost==2.0.3"
 run 2 which --target rtx3070 --platform linux torch==2.0.1 torchvision==0.15.1
 out_has "torch==2.0.1 and torchvision==0.15.1 exclude each other: torchvision 0.15.1 requires torch==2.0.0."
 out_has "torchvision==0.15.2 fits, and runs."
+run 2 which --target rtx3070 --platform linux "torch>=2.7" torchvision==0.21.0
+out_has "torch>=2.7 and torchvision==0.21.0 exclude each other: torchvision 0.21.0 requires torch==2.6.0."
+run 2 which --target rtx3070 --platform linux torch==2.4.1 tensorflow==2.15.1
+out_has "torch 2.4.1 requires nvidia-cudnn-cu12==9.1.0.70, and tensorflow 2.15.1 requires 8.9.4.25."
 # Lists of other tools: the table of pip is read; conda's packages are others, and an address is no file.
 printf 'Package            Version\n------------------ -----------\nTorch              2.6.0\nxgboost            2.0.3\n' >list
 run 0 which --target h100 --platform linux -r list
