@@ -1046,6 +1046,31 @@ static void print_newer(const struct which_run *run, const struct wanted *wanted
 	next_step(&run->cli->out, STYLE_PLAIN, text, &command);
 }
 
+/* Prints the release for Linux that runs, if none for Windows does. */
+static void print_wsl(const struct which_run *run, const struct wanted *wanted,
+					  const struct jw_which *which)
+{
+	struct jw_which_options question = wanted->options;
+	struct jw_which *on_linux;
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	char *name, *install;
+
+	question.platform = "linux";
+	question.index = question.list = NULL;
+	question.target = which->target;
+	if (strcmp(run->platform, "windows") != 0 || jw_which(NULL, &question, &on_linux))
+		return;
+	if (on_linux->advised) {
+		name = install_of(wanted, on_linux->advised->version);
+		install = jw_which_install(on_linux, on_linux->advised, name);
+		buf_add(&command, "%s", install);
+		next_step(&run->cli->out, STYLE_GOOD, "In WSL 2, as on Linux, it runs: ", &command);
+		mem_free(name);
+		mem_free(install);
+	}
+	jw_result_free(on_linux);
+}
+
 /* Prints an answer. For one release, its answer is also compared with that of all releases. */
 static int print_which(struct jw_error *err, const struct which_run *run,
 					   const struct wanted *wanted, const struct jw_which *which)
@@ -1084,6 +1109,8 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 		if (on_windows)
 			print_which_one(cli, "Its package for Windows: ", on_windows,
 							!jw_which_lists(on_windows));
+		else
+			print_wsl(run, wanted, which);
 	} else if (of_all && lacks_examined(of_all)) {
 		print_unexamined(cli, of_all);
 		if (!run->asks)
@@ -1097,6 +1124,9 @@ static int print_which(struct jw_error *err, const struct which_run *run,
 	/* For one release that runs, no other one is named. */
 	if (from->advised && (!of_all || !which->advised))
 		print_install(run, wanted, from, from->advised, 1);
+	if (!of_all && which->advised && !label_of(which->advised) &&
+		which->releases->answer == JW_WHICH_CPU)
+		print_wsl(run, wanted, which);
 	if (of_all && which->advised &&
 		(which->advised->beside || which->advised->options || which->advised->needs_first))
 		print_install(run, wanted, which, which->advised, 0);

@@ -724,7 +724,7 @@ snapshot run 3 which --target gtx1080 --platform linux torch==1nightly
 # Libraries of NVIDIA's that an extra brings make no wheel run on the GPU in which nothing calls them.
 run "0|1" which --target rtx3070 --platform windows tensorflow
 grep -q "^  2[0-9.]* – 2.11.1  those examined have no device code" "$out" || fail "TensorFlow for Windows after 2.10 is for the CPU"
-out_lacks "and-cuda"
+out_lacks "it uses nvidia-cudnn"
 # An extension goes with a torch of the CUDA version to which it is linked, and torch comes first where pip takes one without device code.
 run "0|1" which --target rtx5090 --platform linux xformers==0.0.35
 out_has "pip install xformers==0.0.35 torch==2.10.0"
@@ -732,3 +732,10 @@ run "0|1|2" which --target rtx4090 --platform linux torch==2.15.0 xformers==0.0.
 out_has "torch==2.15.0 and xformers==0.0.35 exclude each other"
 run "0|1" which --target rtx4090 --platform windows bitsandbytes==0.50.2 xformers==0.0.35
 grep -A1 "^First: pip install torch==[0-9.]*+cu12[0-9] " "$out" | grep -q "^For all of them: pip install bitsandbytes==0.50.2 xformers==0.0.35" || fail "not after the torch that goes with both"
+# Windows runs wheels for Linux in WSL 2.
+run 2 which --target rtx3070 --platform windows jax
+out_has "In WSL 2, as on Linux, it runs: pip install 'jax[cuda12]=="
+run "0|1" which --target rtx5090 --platform windows tensorflow
+out_has "In WSL 2, as on Linux, it runs: pip install 'tensorflow[and-cuda]=="
+run "0|1" which --target rtx5090 --platform windows torch
+out_lacks "WSL 2"
