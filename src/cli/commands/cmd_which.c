@@ -1835,7 +1835,8 @@ static void print_first(const struct which_run *run, const struct which_together
 		const struct jw_which *which = &run->answers[i];
 		const uint32_t runtimes = which->advised ? which->advised->needs_runtimes : 0;
 
-		if (which->target.sm != together->target.sm || !which->first || !which->advised->required ||
+		if (which->target.sm != together->target.sm || !which->first || !which->advised ||
+			!which->advised->required ||
 			is_named(run, which->advised->needs_first,
 					 strcspn(which->advised->needs_first, "<>=!~ ")))
 			continue;

@@ -731,7 +731,7 @@ out_has "pip install xformers==0.0.35 torch==2.10.0"
 run "0|1|2" which --target rtx4090 --platform linux torch==2.15.0 xformers==0.0.35
 out_has "torch==2.15.0 and xformers==0.0.35 exclude each other"
 run "0|1" which --target rtx4090 --platform windows bitsandbytes==0.50.2 xformers==0.0.35
-grep -A1 "^First: pip install torch==[0-9.]*+cu12[0-9] " "$out" | grep -q "^For all of them: pip install bitsandbytes==0.50.2 xformers==0.0.35" || fail "not after the torch that goes with both"
+grep -q "^For all of them: pip install bitsandbytes==0.50.2 xformers==0.0.35" < <(grep -A1 "^First: pip install torch==[0-9.]*+cu12[0-9] " "$out") || fail "not after the torch that goes with both"
 # Windows runs wheels for Linux in WSL 2.
 run 2 which --target rtx3070 --platform windows jax
 out_has "In WSL 2, as on Linux, it runs: pip install 'jax[cuda12]=="
