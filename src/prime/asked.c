@@ -20,7 +20,9 @@
 #include "base/text.h"
 #include "base/wheel_name.h"
 #include "driver/run_folder.h"
+#include "find/marker.h"
 #include "find/pip.h"
+#include "find/requirement.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "plan/wheel_facts.h"
@@ -32,6 +34,7 @@ enum {
 	MAX_KEPT = 16 << 20, /* the most bytes of a kept list, and of a wheel's requirements */
 	MAX_TEXT = 256 << 20,
 	MAX_SIZED = 128,
+	MAX_REQUIRED = 16, /* the most required packages that are asked for */
 	MAX_TARGETS = 32
 };
 
@@ -74,6 +77,7 @@ struct jw_asked {
 	struct release *releases; /* newest first */
 	size_t count;
 	bool asked_requires; /* the index was asked for the requirements of releases */
+	bool asked_plain;    /* it was asked for packages without device code */
 	char *text;          /* the list, which each examined release replaces; not in the arena */
 	struct jw_target targets[MAX_TARGETS]; /* the GPUs for which PTX is measured: all */
 	size_t target_count;
@@ -678,6 +682,126 @@ static int ask_requires(struct jw_error *err, struct jw_asked *asked)
 	return result ? -1 : print_list(err, asked);
 }
 
+/* ---- required packages without device code */
+
+/* Reads the requirement in the next line of a release's facts at *at; its texts live as long as
+ * `owner`. False after the last line of requirements. */
+static bool next_required(void *owner, const char **at, struct required *ret_required)
+{
+	while (text_starts(*at, "requires ")) {
+		const char *text = *at + strlen("requires ");
+		const size_t length = strcspn(text, "\n");
+
+		*at = text + length + (text[length] == '\n');
+		if (required_read(arena_printf(owner, "%.*s", (int)length, text), ret_required))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the newest wheel of a package that the list lacks is for every platform, and
+ * requires no package of the list. */
+static bool is_plain(const struct jw_asked *asked, const char *name)
+{
+	struct pip_listing listing = {.index = NULL};
+	const struct pip_file *file = NULL;
+	struct required required;
+	bool plain;
+
+	if (pip_list(NULL, asked->pip, name, &listing))
+		return false;
+	for (size_t i = 0; i < listing.count && !file; i++)
+		file = listing.items[i].best && !listing.items[i].pre ? &listing.items[i] : NULL;
+	plain = file && !strcmp(file->systems, "any") &&
+			!pip_requires(NULL, asked->pip, file->name, &listing) && file->requires_known;
+	for (size_t i = 0; plain && i < file->required_count; i++)
+		plain = !required_read(file->required[i], &required) || !jw_which_lists(required.is.name);
+	pip_listing_free(&listing);
+	return plain;
+}
+
+/* Takes those lines out of a release's facts that require a package. */
+static char *without_required(void *owner, const char *facts, const char *name)
+{
+	struct buf kept = BUF_MAX(MAX_KEPT);
+	struct required required;
+	const char *line = facts, *at = facts;
+	char *text;
+
+	for (; next_required(owner, &at, &required); line = at)
+		if (strcmp(required.is.name, name) != 0)
+			(void)buf_append(NULL, &kept, line, (size_t)(at - line));
+	text = arena_printf(owner, "%s%s", kept.size ? buf_text(&kept) : "", line);
+	buf_free(&kept);
+	return text;
+}
+
+static void forget_required(struct jw_asked *asked, const char *name)
+{
+	for (size_t i = 0; i < asked->count; i++) {
+		struct release *release = &asked->releases[i];
+
+		if (release->facts)
+			release->facts = without_required(asked, release->facts, name);
+		if (release->requires && strcmp(release->requires, "requires -\n") != 0) {
+			release->requires = without_required(asked, release->requires, name);
+			if (!*release->requires)
+				release->requires = arena_string(asked, "requires -\n");
+		}
+	}
+}
+
+static bool has_name(char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* Adds the packages that a release requires and whose device code is unknown, unless it requires a
+ * package of the list. */
+static void add_unknown(struct jw_asked *asked, const struct release *release, char ***names,
+						size_t *count)
+{
+	const struct marker_place place = {.platform = asked->options.platform,
+									   .python = asked->options.python ? asked->options.python
+																	   : "3.12"};
+	struct required required;
+	const size_t before = *count;
+
+	for (const char *at = release->facts; next_required(asked, &at, &required);) {
+		if (*required.marker && !marker_holds(required.marker, &place))
+			continue;
+		if (jw_which_lists(required.is.name)) {
+			*count = before;
+			return;
+		}
+		if (!package_fact_of("plain", required.is.name) &&
+			!has_name(*names, *count, required.is.name))
+			arena_add_string(asked, names, count, MAX_REQUIRED, required.is.name);
+	}
+}
+
+/* Asks the index which packages have no device code that releases require which have none
+ * themselves: these packages decide nothing. */
+static int ask_plain(struct jw_error *err, struct jw_asked *asked)
+{
+	char **names = NULL;
+	size_t count = 0;
+
+	if (asked->asked_plain)
+		return 0;
+	asked->asked_plain = true;
+	for (size_t i = 0; i < asked->count; i++)
+		if (requires_alone(&asked->releases[i]))
+			add_unknown(asked, &asked->releases[i], &names, &count);
+	for (size_t i = 0; i < count; i++)
+		if (is_plain(asked, names[i]))
+			forget_required(asked, names[i]);
+	return count ? print_list(err, asked) : 0;
+}
+
 static bool is_judged(const struct jw_which_release *release)
 {
 	return !release->declared_by && release->answer != JW_WHICH_UNKNOWN &&
@@ -822,7 +946,7 @@ int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 		if (examine_release(err, asked, next))
 			return -1;
 	}
-	if (ask_requires(err, asked))
+	if (ask_requires(err, asked) || ask_plain(err, asked))
 		return -1;
 	keep_list(asked);
 	return 0;

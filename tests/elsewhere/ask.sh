@@ -13,7 +13,7 @@ jitwarm=$build/src/jitwarm
 . "$here/indexes.sh"
 
 # “grown” 1.0 to 1.9 run everywhere, 1.10 to 1.19 only from sm_90 on, and 1.20 to 1.23 have no code. “torch” is not PyPI's.
-mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted,faster-whisper,sageattention,sourced,plainly,flash-attn}
+mkdir -p http/packages/{grown,pure,hostile,hosted,loose,torch,older,pinned,cuml-cu12,libcuml-cu12,with-cupy,numba-cuda,borrowed,labelled,twice,wrapper,extras,stub,open,unknown,parted,faster-whisper,sageattention,sourced,plainly,flash-attn,thin,thicker,compiled}
 PYTHONPATH=$here/../framework python3 - <<'P'
 import zipfile
 import fatbin
@@ -71,6 +71,10 @@ for version in "1.0", "2.0":
     open(f"http/packages/sourced/sourced-{version}.tar.gz", "wb").write(b"x")
 open("http/packages/flash-attn/flash_attn-2.8.3.tar.gz", "wb").write(b"x")
 wheel("plainly", "1.0", "py3-none-any", b"", ["numpy", "tqdm>=4"])
+# “thin” requires a package for every platform, and “thicker” one that requires torch, and one that is compiled.
+wheel("thin", "1.0", "py3-none-any", b"", ["plainly>=1", "nosuch; extra == 'x'"])
+wheel("compiled", "1.0", linux, b"")
+wheel("thicker", "1.0", "py3-none-any", b"", ["plainly", "compiled", "parted"])
 wheel("cuml_cu12", "99.0", linux, b"")
 wheel("libcuml_cu12", "99.0", linux, ptx("sm_80"))
 P
@@ -275,6 +279,14 @@ ask good --target gtx1080 plainly
 fetched=0
 is "plain requirements" 2 0 "1.0  has no device code of its own"
 grep -q "may have device code" out && fail "numpy may have device code: $(cat out)"
+# Nor has one that requires only packages for every platform; the index says so.
+ask good --target gtx1080 thin
+fetched=0
+is "a plain requirement" 2 0 "1.0  has no device code of its own"
+grep -q "may have device code" out && fail "a plain package may have device code: $(cat out)"
+ask good --target gtx1080 thicker
+fetched=0
+is "compiled, and with torch" 3 0 "may have device code: compiled and parted."
 # Several packages: one command, or the two that exclude each other.
 printf 'torch>=2.1\nbitsandbytes\ntorchvision\nnumpy\n' >list.txt
 "$jitwarm" which --platform linux --target gtx1080 -r list.txt >out 2>err
