@@ -746,7 +746,7 @@ static void forget_required(struct jw_asked *asked, const char *name)
 		if (release->requires && strcmp(release->requires, "requires -\n") != 0) {
 			release->requires = without_required(asked, release->requires, name);
 			if (!*release->requires)
-				release->requires = arena_string(asked, "requires -\n");
+			release->requires = arena_string(asked, "requires -\n");
 		}
 	}
 }
@@ -765,8 +765,8 @@ static void add_unknown(struct jw_asked *asked, const struct release *release, c
 						size_t *count)
 {
 	const struct marker_place place = {.platform = asked->options.platform,
-									   .python = asked->options.python ? asked->options.python
-																	   : "3.12"};
+									   .python =
+										   asked->options.python ? asked->options.python : "3.12"};
 	struct required required;
 	const size_t before = *count;
 
