@@ -118,7 +118,7 @@ python3 line.py 80 interrupted 3 >stands || fail "after Ctrl-C: $(cat interrupte
 end_victim
 
 ! is_emulated || exit 0 # an emulator shows no libraries of a process
-varies json '^(left|state|verdict|driver|compiler|(waiting|busy|linking)_seconds)$' && varies tree ^state/ledger # depends on how much of it is seen
+varies json '^(left|state|verdict|driver|compiler|(waiting|busy|linking)_seconds)$' && varies tree '^(state/ledger|cache/)' # depends on how much of it is seen
 # The process compiles once watch looks at it, and watch ends with it. NVIDIA's driver loads its compiler for that.
 looking() { pgrep -f "^[^ ]*jitwarm watch --json $victim\$" >/dev/null; }
 rm -rf "$work/cache"
