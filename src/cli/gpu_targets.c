@@ -17,6 +17,7 @@ struct gpu_names {
 	struct typed_gpu {
 		struct jw_target target;
 		char names[TYPED_MAX];
+		bool other; /* one of the names is not the heading */
 	} items[GPUS_MAX];
 	size_t count;
 };
@@ -25,7 +26,7 @@ static const char *typed_as(const struct output *out, struct jw_target target)
 {
 	for (size_t i = 0; out->gpu_names && i < out->gpu_names->count; i++)
 		if (jw_target_equal(out->gpu_names->items[i].target, target))
-			return out->gpu_names->items[i].names;
+			return out->gpu_names->items[i].other ? out->gpu_names->items[i].names : NULL;
 	return NULL;
 }
 
@@ -61,8 +62,7 @@ static void remember_typed(struct cli *cli, const char *text)
 		(void)snprintf(name, sizeof name, "%.*s", (int)length, text);
 		if (jw_target_parse(name + 2 * text_starts_fold(name, "sm"), &targets[0]) ||
 			jw_target_parse(name, &targets[0]) ||
-			jw_targets_read(NULL, name, NULL, targets, 2, &count) || count != 1 ||
-			is_heading(name, targets[0]))
+			jw_targets_read(NULL, name, NULL, targets, 2, &count) || count != 1)
 			continue;
 		while (at < typed->count && !jw_target_equal(typed->items[at].target, targets[0]))
 			at++;
@@ -70,6 +70,7 @@ static void remember_typed(struct cli *cli, const char *text)
 			continue;
 		gpu = &typed->items[at];
 		gpu->target = targets[0];
+		gpu->other = gpu->other || !is_heading(name, targets[0]);
 		used = at < typed->count ? strlen(gpu->names) : 0;
 		typed->count += at == typed->count;
 		if (!used) {

@@ -107,7 +107,7 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 	else
 		error_set(why, JW_ERR_USAGE,
 				  "%s: a text, which holds no device code: name a library, a program, a wheel, a "
-				  "folder or a package",
+				  "folder or a package; “jitwarm doctor -” explains the errors in a log",
 				  path);
 	return true;
 }

@@ -226,7 +226,9 @@ struct which_run {
 		without; /* those with a warning, which the command that installs all leaves out, or NULL */
 	bool asks;   /* --ask */
 	const struct wheel_platform *for_platform;
-	bool from_list; /* an answer comes from the program's list */
+	bool from_list;              /* an answer comes from the program's list */
+	const char *const *packages; /* as typed */
+	size_t package_count;
 	/* The document; this run owns its texts. */
 	struct jw_which *answers;
 	size_t count;
@@ -708,6 +710,21 @@ static void print_compiled(const struct output *out, const char *package,
 					release->needs_first);
 }
 
+/* Returns whether a required package, “torch>=2.10”, is in question itself. */
+static bool is_named(const struct which_run *run, const char *required)
+{
+	static const char ends[] = "[<>=!~ ;@";
+	char wanted[PACKAGE_MAX_NAME], name[PACKAGE_MAX_NAME];
+
+	if (!package_normalise(required, strcspn(required, ends), wanted))
+		return false;
+	for (size_t i = 0; i < run->package_count; i++)
+		if (package_normalise(run->packages[i], strcspn(run->packages[i], ends), name) &&
+			!strcmp(name, wanted))
+			return true;
+	return false;
+}
+
 /* Prints the command that installs a release: the named one (`gpus` is 0), or the newest that runs
  * on so many GPUs. */
 static void print_install(const struct which_run *run, const struct wanted *wanted,
@@ -720,7 +737,7 @@ static void print_install(const struct which_run *run, const struct wanted *want
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char text[128], *name, *install;
 
-	if (release->needs_first) {
+	if (release->needs_first && !is_named(run, release->needs_first)) {
 		install = first_install(wanted, release, gpus > 1 ? run->gpus.targets : &which->target,
 								gpus > 1 ? gpus : 1);
 		if (!install)
@@ -743,7 +760,8 @@ static void print_install(const struct which_run *run, const struct wanted *want
 						: release->without ? "Newest that runs, except for some of it: "
 										   : "Newest that runs: ");
 	for (size_t length; (length = next_word_length(&at)); at += length)
-		output_line(out, STYLE_PLAIN, "pip takes the newest %.*s, which fails here; %.*s runs.",
+		output_line(out, STYLE_PLAIN,
+					"pip takes the newest %.*s, which does not run with it here; %.*s does.",
 					(int)strcspn(at, "="), at, (int)length, at);
 	name = install_of(wanted, release->version);
 	install = jw_which_install(which, release, name);
@@ -929,7 +947,7 @@ static void print_none(const struct which_run *run, const struct jw_which *which
 					"%s has source code of %s, and no wheel: pip builds one when it installs the "
 					"package.",
 					index, package);
-	else if (counts[JW_WHICH_SOURCE])
+	else if (counts[JW_WHICH_SOURCE] && (counts[JW_WHICH_FAILS] || !counts[JW_WHICH_CPU]))
 		output_line(out, STYLE_BAD,
 					"No wheel of %s on %s runs on this GPU; of %s, %s has only the source code.",
 					package, index, TEXT_COUNT(counts[JW_WHICH_SOURCE], "release", "releases"),
@@ -1632,6 +1650,11 @@ static const struct jw_which_release *newest_of(const struct jw_which *which)
 	return which->releases;
 }
 
+static bool is_unknown(const struct jw_which *which)
+{
+	return which->count == 1 && which->releases->answer == JW_WHICH_UNKNOWN;
+}
+
 /* Returns 0 if the newest release runs on all GPUs; 1 if an older one, or a build of another index,
  * does; 2 if none does; 3 if jitwarm has not examined all that may run. */
 static enum exit_status status_of_answers(const struct jw_which *answers, size_t count,
@@ -1641,10 +1664,29 @@ static enum exit_status status_of_answers(const struct jw_which *answers, size_t
 
 	for (size_t i = 0; i < count; i++) {
 		runs = runs && newest_of(&answers[i])->answer <= JW_WHICH_COMPILES;
-		unexamined = unexamined || lacks_examined(&answers[i]) ||
+		unexamined = unexamined || lacks_examined(&answers[i]) || is_unknown(&answers[i]) ||
 					 answers[i].releases->answer == JW_WHICH_UNFOLLOWED;
 	}
 	return runs ? EXIT_DONE : common ? EXIT_COLD : unexamined ? EXIT_FAILED : EXIT_CANNOT;
+}
+
+/* Returns whether the requested release has an answer for another GPU than the first one. */
+static bool known_for_another(const struct jw_which_options *options,
+							  const struct gpu_targets *gpus)
+{
+	struct jw_which_options question = *options;
+	bool known = false;
+
+	for (size_t i = 1; i < gpus->count && !known; i++) {
+		struct jw_which *which;
+
+		question.target = gpus->targets[i];
+		if (jw_which(NULL, &question, &which))
+			return false;
+		known = !is_unknown(which);
+		jw_result_free(which);
+	}
+	return known;
 }
 
 /* Answers for one package, on all GPUs; the caller closes what the index has answered. */
@@ -1695,8 +1737,8 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 		}
 		run->answers[run->count++] = *which;
 		/* The list also has versions whose wheels were not examined. */
-		if (!which->count || (wanted->version && !run->asks && which->count == 1 &&
-							  which->releases->answer == JW_WHICH_UNKNOWN))
+		if (!which->count || (wanted->version && !run->asks && is_unknown(which) && !i &&
+							  !known_for_another(options, gpus)))
 			return refuse_release(err, run, wanted, which);
 		if (text && print_which(err, run, wanted, which))
 			return -1;
@@ -1815,15 +1857,6 @@ static void print_separate(const struct output *out, const struct which_together
 	buf_free(&names);
 }
 
-static bool is_named(const struct which_run *run, const char *name, size_t length)
-{
-	for (size_t i = 0; i < run->count; i++)
-		if (strlen(run->answers[i].package) == length &&
-			!strncmp(run->answers[i].package, name, length))
-			return true;
-	return false;
-}
-
 /* Prints what has to be installed before the packages, if it is none of them: the torch of which
  * pip takes a wheel without device code. The package for the fewest CUDA versions decides. */
 static void print_first(const struct which_run *run, const struct which_together *together)
@@ -1836,9 +1869,7 @@ static void print_first(const struct which_run *run, const struct which_together
 		const uint32_t runtimes = which->advised ? which->advised->needs_runtimes : 0;
 
 		if (which->target.sm != together->target.sm || !which->first || !which->advised ||
-			!which->advised->required ||
-			is_named(run, which->advised->needs_first,
-					 strcspn(which->advised->needs_first, "<>=!~ ")))
+			!which->advised->required || is_named(run, which->advised->needs_first))
 			continue;
 		if (!strictest || (runtimes && (!strictest->advised->needs_runtimes ||
 										!(runtimes & ~strictest->advised->needs_runtimes))))
@@ -2019,6 +2050,8 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 	int result = 0;
 
 	run->answers = arena_alloc(run, count * run->gpus.count * sizeof *run->answers);
+	run->packages = packages;
+	run->package_count = count;
 	for (size_t i = 0; !result && i < count; i++) {
 		const size_t before = run->count;
 		struct wanted *wanted = &all[known];
