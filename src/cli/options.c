@@ -719,11 +719,37 @@ bool options_name_folder(const char *path)
 		   (!os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY);
 }
 
+/* Returns the choice that is meant by a word of other tools and systems; NULL if none is. */
+static const char *meant_choice(const char *choices, const char *typed)
+{
+	static const struct {
+		const char *typed, *meant;
+	} words[] = {
+		{"wsl", "linux"},
+		{"wsl2", "linux"},
+		{"ubuntu", "linux"},
+		{"win", "windows"},
+		{"win32", "windows"},
+		{"win64", "windows"},
+		{"win10", "windows"},
+		{"win11", "windows"},
+		{"arm64", "linux-aarch64"},
+		{"arm", "linux-aarch64"},
+		{"aarch64", "linux-aarch64"},
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (text_equal_fold(typed, words[i].typed) && strstr(choices, words[i].meant))
+			return words[i].meant;
+	return NULL;
+}
+
 /* Checks that the value is one of “user|system|shell”, and writes it as there: “Windows” is
  * “windows”. */
 static int check_choice(struct jw_error *err, const struct cli_option *table,
 						const struct option_given *given)
 {
+	const char *meant = meant_choice(given->option->choices, given->value);
 	struct buf list = BUF_MAX(MAX_LIST);
 	const char *choice = given->option->choices;
 	const struct cli_option *flag;
@@ -746,6 +772,9 @@ static int check_choice(struct jw_error *err, const struct cli_option *table,
 	if (flag && flag->kind == OPTION_FLAG)
 		error_set(err, JW_ERR_USAGE, "it takes %s, not “%.100s” (did you mean --%s?)",
 				  buf_text(&list), given->value, flag->name);
+	else if (meant)
+		error_set(err, JW_ERR_USAGE, "it takes %s, not “%.100s” (did you mean %s?)",
+				  buf_text(&list), given->value, meant);
 	else
 		error_set(err, JW_ERR_USAGE, "it takes %s, not “%.100s”", buf_text(&list), given->value);
 	buf_free(&list);

@@ -36,6 +36,8 @@ done <<'WORDS'
 tune --k8s --target h100|unknown option --k8s (did you mean --print k8s?)
 tune --docker|unknown option --docker (did you mean --print docker?)
 which --windows torch|unknown option --windows (did you mean --platform windows?)
+which --platform wsl torch|not “wsl” (did you mean linux?)
+which --platform win torch|not “win” (did you mean windows?)
 check --format json|unknown option --format (did you mean --json?)
 scan --output=json x.so|unknown option --output (did you mean --json?)
 check --platform windows|unknown option --platform: the files themselves are for one platform and Python; leave out --platform
