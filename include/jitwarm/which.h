@@ -177,8 +177,8 @@ bool jw_which_lists(const char *package);
  * it. */
 char *jw_which_sibling(const char *package, size_t *at);
 
-/* Returns the package of the program's list whose name is nearest to an unknown one; NULL if none
- * is near. The caller frees it. */
+/* Returns the package, of the program's list or with its code in one of them, whose name is nearest
+ * to an unknown one; NULL if none is near. The caller frees it. */
 char *jw_which_nearest(const char *package);
 
 /* Returns this machine's platform, as indexes name it: linux, linux-aarch64 or windows. */

@@ -449,6 +449,8 @@ char *jw_which_nearest(const char *package)
 	}
 	for (size_t i = 0; (project = package_fact_next("called", &i));)
 		suggest_offer(&nearest, project->name);
+	for (size_t i = 0; (project = package_fact_next("device", &i));)
+		suggest_offer(&nearest, project->name);
 	project = nearest.best ? package_fact_of("called", nearest.best) : NULL;
 	result = project        ? mem_string(project->values[0])
 			 : nearest.best ? mem_string(nearest.best)

@@ -746,3 +746,6 @@ run "1|2|3" which --target h100,h200,b200 --platform linux -r pinned.txt
 out_has "0.6.3.post1  was not examined"
 # A package that is named itself is not named as the first one to install.
 out_lacks "First: pip install torch"
+# A package whose code for GPUs is in another one is near, too.
+run 3 which --target rtx5090 --platform linux sageatention
+err_has "did you mean sageattention?"
