@@ -89,11 +89,15 @@ const char *text_set_time(char text[TEXT_SHORT], uint64_t ms)
 
 	if (ms > MINUTE && unit == 1)
 		return text_duration(text, (double)ms / SECOND);
-	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)(ms / unit));
+	/* Seconds alone have a rest. */
 	if (ms % unit)
-		(void)snprintf(number + strlen(number), 5, ".%03u", (unsigned)(ms % unit));
-	if (ms % unit)
-		number[strspn(number, "0123456789.") - (ms % 10 ? 0 : ms % 100 ? 1 : 2)] = '\0';
+		(void)text_format(number, sizeof number, "%.*f",
+						  ms % 10    ? 3
+						  : ms % 100 ? 2
+									 : 1,
+						  (double)ms / SECOND);
+	else
+		(void)snprintf(number, sizeof number, "%llu", (unsigned long long)(ms / unit));
 	(void)text_format(text, TEXT_SHORT,
 					  unit == HOUR     ? "%s h"
 					  : unit == MINUTE ? "%s min"
