@@ -71,7 +71,9 @@ wrong "no command is called “torch”; “jitwarm which torch” shows which r
 wrong "no command is called “mykern”; “jitwarm check mykern” answers for a file or a package, “jitwarm doctor mykern” for the text of an error" mykern
 wrong "no command is called “apptainer” (did you mean “tune --print apptainer”?)" apptainer
 # A line without a command is answered with the line that it means, whether it is in quotes or not.
+on_windows() { if is_wine; then sed -E 's/[^ ]+==[^ ”]*/"&"/g' <<<"$1"; else echo "$1"; fi; } # its shells need quotes
 while IFS='|' read -r words line; do
+	line=$(on_windows "$line")
 	# shellcheck disable=SC2086
 	wrong "“$line” " $words
 	wrong "“$line” " "$words"
@@ -87,10 +89,12 @@ rtx5090|jitwarm which --target rtx5090 torch
 GTX 1080 and A100|jitwarm check --target GTX1080,A100
 WORDS
 wrong "“jitwarm which torch --target rtx5090” shows" torch --target rtx5090
-wrong "“jitwarm which --target rtx5090 torch==2.8”" which does torch 2.8 work on rtx 5090
+wrong "“$(on_windows "jitwarm which --target rtx5090 torch==2.8")”" which does torch 2.8 work on rtx 5090
 wrong "“jitwarm doctor CUDA error 209” answers for the text of an error" CUDA error 209
 wrong "“jitwarm check --target h100 --environment env torch” answers for it" doctor torch -e env h100
-wrong "“jitwarm check --target h100,a100” answers for them" status h100 a100
+both=h100,a100
+! is_wine || both=\"$both\"
+wrong "“jitwarm check --target $both” answers for them" status h100 a100
 wrong "no command is called “chekc” (did you mean “check”?)" chekc torch rtx5090
 snapshot wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
