@@ -234,7 +234,8 @@ static int read_row(struct jw_error *err, struct finding_places *finding,
 	if (jw_scan(err, &options, NULL))
 		return -1;
 	/* Frameworks come before the libraries that pip installs for them. */
-	qsort(row->packages, row->package_count, sizeof *row->packages, listed_first);
+	if (row->package_count)
+		qsort(row->packages, row->package_count, sizeof *row->packages, listed_first);
 	*ret_troubles = reading.troubles;
 	return 0;
 }
