@@ -720,20 +720,27 @@ static bool is_plain(const struct jw_asked *asked, const char *name)
 	return plain;
 }
 
-/* Takes those lines out of a release's facts that require a package. */
-static char *without_required(void *owner, const char *facts, const char *name)
+/* Takes those lines out of a release's facts that require a package; returns the facts themselves
+ * if there are none. */
+static char *without_required(void *owner, char *facts, const char *name)
 {
+	void *lines = arena_open(1);
 	struct buf kept = BUF_MAX(MAX_KEPT);
 	struct required required;
 	const char *line = facts, *at = facts;
-	char *text;
+	bool drops = false;
 
-	for (; next_required(owner, &at, &required); line = at)
-		if (strcmp(required.is.name, name) != 0)
+	for (; next_required(lines, &at, &required); line = at) {
+		if (!strcmp(required.is.name, name))
+			drops = true;
+		else
 			(void)buf_append(NULL, &kept, line, (size_t)(at - line));
-	text = arena_printf(owner, "%s%s", kept.size ? buf_text(&kept) : "", line);
+	}
+	if (drops)
+		facts = arena_printf(owner, "%s%s", kept.size ? buf_text(&kept) : "", line);
 	buf_free(&kept);
-	return text;
+	jw_result_free(lines);
+	return facts;
 }
 
 static void forget_required(struct jw_asked *asked, const char *name)
@@ -767,20 +774,22 @@ static void add_unknown(struct jw_asked *asked, const struct release *release, c
 	const struct marker_place place = {.platform = asked->options.platform,
 									   .python =
 										   asked->options.python ? asked->options.python : "3.12"};
+	void *lines = arena_open(1);
 	struct required required;
 	const size_t before = *count;
 
-	for (const char *at = release->facts; next_required(asked, &at, &required);) {
+	for (const char *at = release->facts; next_required(lines, &at, &required);) {
 		if (*required.marker && !marker_holds(required.marker, &place))
 			continue;
 		if (jw_which_lists(required.is.name)) {
 			*count = before;
-			return;
+			break;
 		}
 		if (!package_fact_of("plain", required.is.name) &&
 			!has_name(*names, *count, required.is.name))
 			arena_add_string(asked, names, count, MAX_REQUIRED, required.is.name);
 	}
+	jw_result_free(lines);
 }
 
 /* Asks the index which packages have no device code that releases require which have none

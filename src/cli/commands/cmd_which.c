@@ -149,9 +149,9 @@ static const struct json_field answer_fields[] = {
 		 "with several GPUs: the newest release that runs on all of them, chosen like `newest`",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_which, first,
-		 "the command to run before `newest` is installed, since pip takes a build of a required "
-		 "package without device code otherwise: `pip install torch==2.7.1+cu128 --index-url "
-		 "ADDRESS`",
+		 "the command to run before `newest` is installed, since pip builds it with the installed "
+		 "package, or takes a build of a required package without device code otherwise: `pip "
+		 "install torch==2.7.1+cu128 --index-url ADDRESS`",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_which, examined_from,
 		 "the oldest release that jitwarm has examined, if it has not examined older ones",
