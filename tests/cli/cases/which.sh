@@ -524,8 +524,11 @@ run 0 which --target rtx5090 --platform linux torch vllm==0.27.0
 out_lacks "For all of them"
 out_lacks "exclude each other"
 # The same if the requirements of the other one have bounds: of vllm 0.27.0 nothing is known, and 0.27.1 requires torch 2.13.0.
-run "0|1" which --target h100 --platform linux flash-attn vllm
-out_has "For all of them: pip install vllm==0.10.2"
+for order in "flash-attn vllm" "vllm flash-attn"; do
+	# shellcheck disable=SC2086
+	run "0|1" which --target h100 --platform linux $order
+	out_has "For all of them: pip install vllm==0.10.2"
+done
 run 1 which --target h100 --platform linux flash-attn torch==2.10.0
 out_has "flash-attn and torch==2.10.0 exclude each other"
 out_has "for other versions, pip compiles it with nvcc."
