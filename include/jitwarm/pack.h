@@ -105,8 +105,6 @@ struct jw_import_options {
 	/* Returns whether to import the entry with this new name; others are refused. NULL: every entry
 	 * is imported. */
 	bool (*wanted)(void *context, uint64_t key, const struct jw_identity *identity);
-	bool evict; /* if the limit requires it, evict the oldest entries of others; otherwise such an
-				   import fails with JW_ERR_LIMIT before anything is written */
 };
 
 struct jw_import_result {
@@ -118,23 +116,21 @@ struct jw_import_result {
 	size_t entries;
 	size_t accepted, there, refused; /* the sum of these is `entries` */
 	size_t added, replaced;          /* those of the accepted entries; 0 for a dry run */
-	size_t evicted; /* the oldest entries of others, evicted to keep to the cache's limit; in a dry
-					   run, those that would be evicted (jw_import_options.evict) */
-	uint64_t evicted_bytes; /* the size of the evicted entries */
+	/* In a dry run: the oldest entries of others that the driver would evict to keep to the cache's
+	 * limit, and their size. Without it, such an import fails. */
+	size_t evicted;
+	uint64_t evicted_bytes;
 	uint64_t accepted_bytes, added_bytes, pack_bytes, content_bytes;
 	double seconds;
 	char signed_by[64]; /* the name of the trusted key; "" if none has signed */
 	char note[256];     /* a line about the signature, or "" */
-	/* The evicted entries that belong to the system's driver (without a system, to any),
-	 * and are cold now. */
-	size_t evicted_in_use;
 };
 
 /* Imports a pack. Writes nothing before the whole pack has been read and found sound.
  * JW_ERR_NOT_FOUND if there is no such file, or no signature by a trusted key; JW_ERR_FORMAT if it
  * is not a pack, or damaged; JW_ERR_UNSUPPORTED if it needs a newer jitwarm, or the driver caches
  * nothing; JW_ERR_LIMIT if it is larger than a pack may be, or than the limit of the driver's
- * cache, or if entries of others would be evicted and jw_import_options.evict does not allow it;
+ * cache, or if entries of others would be evicted (before anything is written);
  * JW_ERR_IO for missing space or permission; JW_ERR_INTERRUPTED. Entries added before a failure
  * stay and are sound; another run completes the import. The caller frees the result with
  * jw_result_free. */

@@ -206,9 +206,6 @@ struct jw_prime_plan_options {
 	bool used_only;  /* only modules that commands of jw_record had compiled here */
 	/* Only its modules, and its texts; NULL for all modules. */
 	const struct jw_recording *recording;
-	/* In addition to the paths: the modules of the entries in the cache that the driver with this
-	 * stamp (jw_driver_info.stamp) has compiled, for these GPUs. NULL for none. */
-	const char *of_stamp;
 	/* For the sources among the paths: `where`, `options` and `name` as in the program. The other
 	 * members come from the system. NULL stands for zeros. */
 	const struct jw_nvrtc_options *nvrtc;
@@ -241,9 +238,6 @@ struct jw_prime_compile_options {
 	/* Fetches the ptxas for another machine if it is missing; jw_bake also fetches its nvJitLink.
 	 * NULL to fetch nothing. */
 	const struct jw_compiler_fetch_options *fetch;
-	/* Compiles only for the store, whatever the limit of the cache, which stays as it is. Modules
-	 * in the store are not compiled again. JW_ERR_UNSUPPORTED if the store is not used. */
-	bool store_only;
 };
 
 /* The output in addition to the cache and the store. */
@@ -262,8 +256,7 @@ struct jw_prime_options {
 	struct jw_prime_reuse_options reuse;
 	struct jw_prime_compile_options compile;
 	struct jw_prime_keep_options keep;
-	bool dry_run;    /* only report which modules would be restored, carried over and compiled */
-	bool no_compile; /* only restore and carry over; no compiler is searched for */
+	bool dry_run; /* only report which modules would be restored, carried over and compiled */
 	struct jw_cancel cancel;
 	void *context; /* passed to the functions below */
 	/* Called with a result that has plan and reuse; false stops the run before compiling. All

@@ -24,8 +24,6 @@ struct jw_startup_options {
 					*/
 	const char *program; /* the jitwarm program to start, absolute; NULL for the calling program,
 							which must then support `prime --if-changed` */
-	bool fetch; /* on Linux, without a service: the unit that prepares for the next driver may fetch
-				   a missing compiler, and so access the network */
 };
 
 /* A file of systemd, or the task. */

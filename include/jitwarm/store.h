@@ -45,10 +45,9 @@ int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 struct jw_store_cleared {
 	size_t removed; /* packs that were removed; with dry_run, packs to remove */
 	uint64_t removed_bytes;
-	size_t waiting; /* packs that stay for the driver of the next boot (jw_ahead.stored) */
 };
 
-/* Removes all packs except those that wait for a boot; with `superseded`, only packs all of whose
+/* Removes all packs; with `superseded`, only packs all of whose
  * entries remain in other packs, which must be signed by a trusted key if the pack is. JW_ERR_BUSY
  * if another process is adding some. */
 int jw_store_clear(struct jw_error *err, const struct jw_store_options *options, bool superseded,
@@ -89,7 +88,7 @@ struct jw_store_keep_options {
 
 /* Stores entries of the system's cache for its driver and GPUs that no pack of the store has yet,
  * in one new pack for each architecture. Then removes broken packs, and the oldest ones until at
- * most `most_bytes` and 256 packs are left; those that wait for a boot (jw_ahead.stored) stay.
+ * most `most_bytes` and 256 packs are left.
  * Sets *ret_entries to the number of the entries that it has stored; 0, without looking, if the
  * names of the driver's entries are unknown. JW_ERR_BUSY if another process is doing the same;
  * JW_ERR_INTERRUPTED; other codes if the cache cannot be read or the store cannot be written. */
@@ -106,7 +105,6 @@ struct jw_store_refill_options {
 	size_t count;
 	bool dry_run; /* only report, from the packs' manifests, what would be added */
 	bool *found;  /* with dry_run: set for each entry that would be restored; may be NULL */
-	bool evict;   /* add entries also in place of the oldest entries of others */
 	struct jw_cancel cancel;
 };
 
@@ -121,6 +119,6 @@ struct jw_store_refilled {
 };
 
 /* Adds the wanted entries that the system's cache lacks and the store has, as long as there is
- * room: evicts nothing (except with `evict`). Skips damaged packs. */
+ * room: evicts nothing. Skips damaged packs. */
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled);

@@ -108,9 +108,6 @@ struct jw_system {
 	const char *const *worker;  /* as the caller gave it */
 	struct run_folder *scratch; /* private */
 	bool elsewhere;             /* another machine, the one of jw_system_options.targets */
-	/* The stamp of the driver that uses this cache besides this one: entries of neither are
-	 * evicted. "" if they may be, or if it is unknown. */
-	char user_stamp[20];
 };
 
 /* With jw_system_options.asleep: whether to start the driver once nevertheless, if the GPUs are

@@ -47,10 +47,6 @@ struct cache_live_options {
 	 * driver that are evicted were warm and are cold afterwards (cache_live_counts). The string
 	 * must outlive the handle. */
 	const char *stamp;
-	/* The stamp of a driver whose entries are added beside those of `stamp`. Entries of these two
-	 * drivers and of unknown ones are not evicted; JW_ERR_LIMIT if evicting the others does not
-	 * suffice. If NULL, the oldest entries go. */
-	const char *beside;
 };
 
 struct cache_live;
@@ -120,11 +116,6 @@ void cache_say_taken(struct jw_error *err, const char *path);
 
 /* Protects this entry like an added one: it is not evicted to make room. */
 void cache_keep(struct cache_live *live, uint64_t key);
-
-/* Moves the rows of `stamp` (options) after all others, in their order, so that additions of the
- * driver in use evict entries of others first: drivers evict from the front, and a hit moves no
- * row. */
-int cache_put_own_last(struct jw_error *err, struct cache_live *live);
 
 /* The counts of one handle. */
 struct cache_live_counts {

@@ -195,22 +195,6 @@ static bool entry_is_of(const char *path, const char *stamp)
 	return its;
 }
 
-/* Returns whether an entry must not be evicted. Each is read once: cache_keep remembers the answer.
- */
-static bool is_spared(const struct cache_live *live, size_t at)
-{
-	char *path;
-	bool spared;
-
-	if (!live->options.beside)
-		return false;
-	path = cache_entry_path(live->dir, live->index.rows[at].key);
-	spared = os_exists(path) &&
-			 (entry_is_of(path, live->options.stamp) || entry_is_of(path, live->options.beside));
-	mem_free(path);
-	return spared;
-}
-
 static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 {
 	char *path = cache_entry_path(live->dir, live->index.rows[at].key);
@@ -254,8 +238,6 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 		row = &live->index.rows[i];
 		if (row->size_bytes == LIVE_GONE || set_has(&live->own_keys, row->key)) {
 			*oldest += *oldest == i;
-		} else if (i != old && is_spared(live, i)) {
-			cache_keep(live, row->key);
 		} else if (i != old) {
 			if (evict(err, live, i))
 				return -1;
@@ -266,56 +248,6 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 		}
 	}
 	return 0;
-}
-
-/* Lists the keys of `stamp` in the rows' order; none if no other driver's row follows one of them.
- * Reads the files without the lock. */
-static size_t list_own(const struct cache_live *live, uint64_t *keys)
-{
-	size_t count = 0;
-	bool mixed = false;
-
-	for (size_t i = 0; i < live->index.count; i++) {
-		const struct cache_row *row = &live->index.rows[i];
-		char *path = row->size_bytes != LIVE_GONE ? cache_entry_path(live->dir, row->key) : NULL;
-
-		if (path && os_exists(path)) {
-			if (entry_is_of(path, live->options.stamp))
-				keys[count++] = row->key;
-			else if (count)
-				mixed = true;
-		}
-		mem_free(path);
-	}
-	return mixed ? count : 0;
-}
-
-int cache_put_own_last(struct jw_error *err, struct cache_live *live)
-{
-	uint64_t *keys;
-	size_t count;
-	int result = 0;
-
-	if (live_lock_sound(err, live) || live_unlock(err, live))
-		return -1;
-	keys = mem_array(live->index.count, sizeof *keys);
-	count = list_own(live, keys);
-	for (size_t i = 0; !result && i < count;) {
-		result = live_lock_sound(err, live);
-		while (!result && i < count && !live_must_let_go(live)) {
-			const size_t at = live_row(live, keys[i++]);
-
-			if (at != SET_NONE)
-				result = live_put_row(err, live, live->index.rows[at].key,
-									  live->index.rows[at].size_bytes);
-		}
-		if (live->file && live_unlock(result ? NULL : err, live))
-			result = -1;
-		if (i < count)
-			uv_sleep(CACHE_HOLD_MS);
-	}
-	mem_free(keys);
-	return result;
 }
 
 /* Moves the entry to its place. A driver or program that empties the cache may remove the folder at

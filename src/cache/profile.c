@@ -135,14 +135,7 @@ int cache_profile_for_release(struct jw_error *err, const char *driver,
 
 const char *cache_user_stamp(const struct jw_system *system)
 {
-	if (!system->elsewhere)
-		return system->driver.stamp;
-	return *system->user_stamp ? system->user_stamp : NULL;
-}
-
-const char *cache_beside_stamp(const struct jw_system *system)
-{
-	return *system->user_stamp ? system->driver.stamp : NULL;
+	return system->elsewhere ? NULL : system->driver.stamp;
 }
 
 /* Profiles in the state directory: one JSON file for each library, named by the hash of its path.

@@ -57,12 +57,9 @@ int cache_profile_for_release(struct jw_error *err, const char *driver,
 int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 						struct cache_profile *ret_profile);
 
-/* Returns the stamp of the driver that uses the system's cache: this machine's, or for another
- * machine that of the named driver (jw_system.user_stamp). NULL if unknown. */
+/* Returns the stamp of the driver that uses the system's cache: this machine's. NULL for another
+ * machine's cache. */
 const char *cache_user_stamp(const struct jw_system *system);
-/* Returns the system's own stamp if both its entries and the other driver's are spared; else
- * NULL. */
-const char *cache_beside_stamp(const struct jw_system *system);
 
 /* A driver whose stamp is compiled in. */
 struct cache_known_driver {

@@ -58,7 +58,6 @@
 	X(startup_enable) \
 	X(startup_disable) \
 	X(startup_status) \
-	X(ahead) \
 	X(config) \
 	X(completion) \
 	X(uninstall) \

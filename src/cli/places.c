@@ -248,8 +248,7 @@ static bool counts_for_root(const struct cli *cli, const struct place *place)
 		return !only_reads(cli) &&
 			   (!is_place_for_others(cli) || !strcmp(place->name, "JITWARM_SYSTEM_ROOT")) &&
 			   (!strcmp(name, "tune") || !strcmp(name, "uninstall") || !strcmp(name, "config") ||
-				!strcmp(name, "ahead") || options_has_given(&cli->options, "tune") ||
-				text_starts(name, "startup "));
+				options_has_given(&cli->options, "tune") || text_starts(name, "startup "));
 	case WHEN_PYTHON: return starts_python(cli);
 	case WHEN_STATE: return !removes || place->path != of_setting;
 	case WHEN_PACKS: return !only_reads(cli);

@@ -1,4 +1,4 @@
-/* Permanent settings, as `tune`, `prime --tune` and `ahead --tune` write them. */
+/* Permanent settings, as `tune` and `prime --tune` write them. */
 #pragma once
 
 #include <jitwarm/tune.h>

@@ -9,11 +9,9 @@
 #include "base/json.h"
 
 /* The members: the GPUs that a worker reported last (known_gpus.c); how fast this machine compiles
- * (speed_model.c); what was prepared for the next driver (prime/ahead.c); and, with a digest after
- * it, what --if-changed compares (prime/last_run.c). */
+ * (speed_model.c); and, with a digest after it, what --if-changed compares (prime/last_run.c). */
 #define STATE_DEVICES  "devices"
 #define STATE_SPEED    "speed"
-#define STATE_AHEAD    "ahead"
 #define STATE_LAST_RUN "last-run-"
 
 /* Reads a member; NULL if there is none, or if `state_dir` is NULL. cJSON_Delete frees it. */

@@ -376,7 +376,7 @@ static void explain_pending(struct jw_system *system)
 		gpu_release_compare(running.release, system->driver.version.release) != 0)
 		(void)text_format(system->why_none, sizeof system->why_none,
 						  "driver %s is installed, and %s runs until the next boot: restart the "
-						  "machine (before that, “jitwarm ahead” prepares the cache)",
+						  "machine",
 						  jw_driver_text(installed, &system->driver.version), text);
 }
 

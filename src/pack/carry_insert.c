@@ -153,8 +153,7 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 	const char *user = cache_user_stamp(options->system);
 	const struct cache_live_options how = {.limit_bytes = options->system->cache.limit_bytes,
 										   .when_full = user ? CACHE_FULL_EVICT : CACHE_FULL_REFUSE,
-										   .stamp = user,
-										   .beside = cache_beside_stamp(options->system)};
+										   .stamp = user};
 	struct inserting *inserting = mem_alloc(sizeof *inserting);
 	struct cache_live_counts counts;
 	int result = 0;

@@ -90,7 +90,7 @@ int import_decide(struct jw_error *err, struct import *import)
 			err, JW_ERR_LIMIT, "its entries take %s, and the cache limit is %s: %s",
 			text_bytes(text[0], result->accepted_bytes), text_bytes(text[1], limit),
 			import_larger_limit(advice, result->accepted_bytes, result->accepted_bytes * 3 / 2));
-	if (result->evicted && !options->evict && !options->dry_run)
+	if (result->evicted && !options->dry_run)
 		return error_set(
 			err, JW_ERR_LIMIT,
 			"%s: %s (%s) would be evicted, since the cache limit is %s; %s, or free "

@@ -544,13 +544,9 @@ static int insert_all(struct jw_error *err, struct import *import, struct writin
 
 int import_insert_entries(struct jw_error *err, struct import *import)
 {
-	const struct cache_live_options how = {
-		.limit_bytes = import->limit_bytes,
-		.when_full = import->options->evict && !import->options->only_missing ? CACHE_FULL_EVICT
-																			  : CACHE_FULL_REFUSE,
-		.new_mode = import->new_mode,
-		.stamp = import->options->system ? import->options->system->driver.stamp : NULL,
-		.beside = import->options->system ? cache_beside_stamp(import->options->system) : NULL};
+	const struct cache_live_options how = {.limit_bytes = import->limit_bytes,
+										   .when_full = CACHE_FULL_REFUSE,
+										   .new_mode = import->new_mode};
 	struct writing *writing = mem_alloc(sizeof *writing);
 	struct cache_live_counts counts;
 	struct jw_error late = {0};
@@ -565,9 +561,6 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	import->result->added = counts.added;
 	import->result->replaced = counts.replaced;
 	import->result->added_bytes = counts.grown_bytes > 0 ? (uint64_t)counts.grown_bytes : 0;
-	import->result->evicted = counts.evicted;
-	import->result->evicted_bytes = counts.evicted_bytes;
-	import->result->evicted_in_use = counts.evicted_in_use;
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);
 done:

@@ -11,12 +11,10 @@
 #include "cache/remove.h"
 #include "os/clock.h"
 #include "pack/ledger.h"
-#include "pack/store_packs.h"
 
 enum {
 	MAX_GROUPS = 4096,
 	AT_A_TIME = 256, /* entries between two checks for cancellation */
-	MONTH_S = 30 * 24 * 60 * 60,
 };
 
 struct prune {
@@ -147,7 +145,6 @@ static int read_cache_drivers(struct jw_error *err, struct prune *prune)
 {
 	const struct jw_system *system = prune->options->system;
 	struct ledger ledger;
-	cJSON *prepared;
 	int result = former_read(err, system->state_dir, system->driver.stamp,
 							 system->driver.version.release, &prune->drivers);
 
@@ -158,12 +155,6 @@ static int read_cache_drivers(struct jw_error *err, struct prune *prune)
 		result =
 			(ledger.ahead[i] ? former_spare : former_add)(err, &prune->drivers, ledger.stamps[i]);
 	ledger_close(&ledger);
-	/* An upgrade that was undone is often repeated, so entries that were made ahead for it stay for
-	 * a month. */
-	prepared = prepared_read(system->state_dir, MONTH_S);
-	if (!result && prepared)
-		result = former_spare(err, &prune->drivers, json_text(prepared, "next_stamp", ""));
-	cJSON_Delete(prepared);
 	return result;
 }
 

@@ -127,8 +127,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	const struct jw_import_options options = {.path = path,
 											  .system = request->system,
 											  .allow_unsigned = true,
-											  .only_missing = !request->evict,
-											  .evict = request->evict,
+											  .only_missing = true,
 											  .context = refill,
 											  .cancel = request->cancel,
 											  .wanted = is_asked_for};
@@ -173,8 +172,6 @@ int refill_from_packs(struct jw_error *err, const struct refill_request *request
 	if (jw_store_open(err, &where, &store) ||
 		import_free_room(err, system->cache.path, system->cache.limit_bytes, &refill.room_bytes))
 		result = -1;
-	if (request->evict)
-		refill.room_bytes = UINT64_MAX;
 	for (size_t i = 0; store && i < request->count; i++) {
 		set_add(&refill.asked, request->keys[i], i);
 		if (request->key_bytes)
@@ -219,7 +216,6 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 										   .count = options->count,
 										   .dry_run = options->dry_run,
 										   .found = options->found,
-										   .evict = options->evict,
 										   .cancel = options->cancel};
 	const struct jw_store_options where = {.state_dir = system->state_dir};
 	char *folder = options->folder ? NULL : store_path(NULL, &where);

@@ -16,14 +16,13 @@ struct refill_request {
 	size_t count;
 	bool dry_run; /* read only the manifests (without key_bytes) */
 	bool *found;  /* as in jw_store_refill_options */
-	bool evict;   /* as in jw_store_refill_options */
 	void *context;
 	/* Called with the groups of each pack's import; may be NULL. */
 	void (*took)(void *context, const struct jw_import_result *result);
 	struct jw_cancel cancel; /* as in jw_import_options */
 };
 
-/* Inserts from the newest packs first while there is room; without `evict` nothing is evicted.
+/* Inserts from the newest packs first while there is room; nothing is evicted.
  * Damaged packs are skipped and reported. */
 int refill_from_packs(struct jw_error *err, const struct refill_request *request,
 					  struct jw_store_refilled *ret_refilled);

@@ -156,14 +156,6 @@ int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
  * pack. Entries of a removed pack that the cache still has are kept again. */
 enum { MAX_KEPT = 256, MAX_TARGETS = 32 };
 
-/* Returns whether a pack waits for a boot. Such packs hold no more than a cache does, and stay. */
-static bool waits_for_boot(const cJSON *ahead, const struct jw_store_pack *pack)
-{
-	const char *next = json_count(ahead, "stored") ? json_text(ahead, "next", "") : "";
-
-	return *next && text_starts(pack->drivers, next);
-}
-
 static int remove_pack(struct jw_error *err, const struct jw_store *store,
 					   const struct jw_store_pack *pack)
 {
@@ -303,24 +295,12 @@ static void find_superseded(const struct jw_store *store, const char *state_dir,
 	set_free(&all.entries);
 }
 
-cJSON *prepared_read(const char *state_dir, int64_t most_age_s)
-{
-	cJSON *prepared = state_read(state_dir, STATE_AHEAD);
-
-	if (!prepared || !most_age_s ||
-		(int64_t)json_count(prepared, "written_s") > os_now_s() - most_age_s)
-		return prepared;
-	cJSON_Delete(prepared);
-	return NULL;
-}
-
 int jw_store_clear(struct jw_error *err, const struct jw_store_options *options, bool superseded,
 				   bool dry_run, struct jw_store_cleared *ret_cleared)
 {
 	struct jw_store_cleared cleared = {0};
 	struct jw_store *store = NULL;
 	struct os_file *lock = NULL;
-	cJSON *ahead = NULL;
 	bool *chosen = NULL;
 	int result = jw_store_open(err, options, &store);
 
@@ -334,22 +314,18 @@ int jw_store_clear(struct jw_error *err, const struct jw_store_options *options,
 	}
 	if (!result) {
 		chosen = mem_array(store->count, sizeof *chosen);
-		ahead = options->folder ? NULL : prepared_read(options->state_dir, 0);
 		if (superseded)
 			find_superseded(store, options->state_dir, chosen);
 	}
 	for (size_t i = 0; !result && i < store->count; i++) {
 		const struct jw_store_pack *pack = &store->packs[i];
-		const bool waits = waits_for_boot(ahead, pack);
 
 		if (superseded && !chosen[i])
 			continue;
-		result = waits || dry_run ? 0 : remove_pack(err, store, pack);
-		cleared.waiting += waits;
-		cleared.removed += !waits && !result;
-		cleared.removed_bytes += waits || result ? 0 : pack->bytes;
+		result = dry_run ? 0 : remove_pack(err, store, pack);
+		cleared.removed += !result;
+		cleared.removed_bytes += result ? 0 : pack->bytes;
 	}
-	cJSON_Delete(ahead);
 	mem_free(chosen);
 	os_file_close(lock);
 	jw_result_free(store);
@@ -360,22 +336,19 @@ int jw_store_clear(struct jw_error *err, const struct jw_store_options *options,
 
 /* Removes broken packs, and the oldest ones until at most so many are left. A failure does not undo
  * the keeping: the next run tries again. */
-static void sweep_packs(const char *state_dir, const struct jw_store *store, uint64_t most_bytes)
+static void sweep_packs(const struct jw_store *store, uint64_t most_bytes)
 {
-	cJSON *ahead = prepared_read(state_dir, 0);
 	uint64_t bytes = store->bytes;
 	bool removed = true;
 
 	for (size_t i = 0; removed && i < store->count; i++) {
 		const struct jw_store_pack *pack = &store->packs[i];
 
-		if (!pack->broken &&
-			((bytes <= most_bytes && store->count - i <= MAX_KEPT) || waits_for_boot(ahead, pack)))
+		if (!pack->broken && bytes <= most_bytes && store->count - i <= MAX_KEPT)
 			continue;
 		removed = !remove_pack(NULL, store, pack);
 		bytes -= pack->bytes;
 	}
-	cJSON_Delete(ahead);
 }
 
 /* Returns whether no pack of the store has an entry; `context` is a set of the names of the entries
@@ -540,7 +513,7 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	jw_result_free(store);
 	store = NULL;
 	if (!jw_store_open(NULL, &where, &store))
-		sweep_packs(system->state_dir, store, most_bytes);
+		sweep_packs(store, most_bytes);
 done:
 	os_file_close(lock);
 	set_free(&known);

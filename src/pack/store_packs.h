@@ -34,8 +34,3 @@ struct store_addition {
 /* Writes a pack for each architecture that has wanted entries. Adds their number to *entries. A
  * pack is named by its content and its signer; a signature precedes its pack. */
 int store_add(struct jw_error *err, const struct store_addition *addition, size_t *entries);
-
-/* Reads what “jitwarm ahead” has recorded about the driver that it prepared for
- * (src/prime/ahead.c); NULL if there is no record, it cannot be read, or it is older than
- * `most_age_s` (0: of any age). cJSON_Delete frees it. */
-cJSON *prepared_read(const char *state_dir, int64_t most_age_s);

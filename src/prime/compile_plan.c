@@ -63,7 +63,6 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 	struct cache_live_options how = {.limit_bytes = setup->system->cache.limit_bytes,
 									 .when_full = user ? CACHE_FULL_EVICT : CACHE_FULL_REFUSE,
 									 .stamp = user,
-									 .beside = cache_beside_stamp(setup->system),
 									 .lock_wait_ms = LOCK_WAIT_MS};
 	struct jw_error why = {0};
 	struct cache_live *live;

@@ -170,7 +170,6 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 		.everything = wanted->everything,
 		.named = wanted->retried,
 		.named_count = wanted->retried_count,
-		.of_stamp = wanted->of_stamp,
 		/* ptxas runs on this machine, whatever machine it compiles for. */
 		.speed =
 			options->compile.ptxas ? speed_recall(system->state_dir, &compiler) : system->speed,
@@ -178,7 +177,7 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 	};
 	if (wanted->recording)
 		recorded_request(wanted->recording, &planning->keys, &planning->request);
-	if (planning->request.of_stamp && !options->no_compile && !options->dry_run) {
+	if (planning->request.of_stamp && !options->dry_run) {
 		if (run_folder_make(err, system->state_dir, &planning->folder))
 			return -1;
 		planning->containers =
@@ -348,8 +347,7 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
 	/* Includes the modules that `run` has noted as used, which are known here. */
 	if (sum->over_budget || sum->cold)
 		planning_sum_up(plan, options, sum);
-	sum->too_much = !options->compile.store_only &&
-					budget_is_too_much(sum, &system->cache, &outcome->compile.stopped);
+	sum->too_much = budget_is_too_much(sum, &system->cache, &outcome->compile.stopped);
 	/* The chosen modules by GPU architecture: */
 	sum->gpus = arena_array(outcome, plan->target_count, sizeof *sum->gpus);
 	sum->gpu_count = plan->target_count;

@@ -85,7 +85,7 @@ static int check_request(struct jw_error *err, struct priming *run)
 	const struct jw_system *system = run->system;
 	struct jw_prime_options *options = &run->options;
 	const struct jw_export_options *pack = options->keep.pack;
-	const bool compiles = !options->dry_run && !options->no_compile;
+	const bool compiles = !options->dry_run;
 
 	if (!options->dry_run && child_check_command(err, system->worker))
 		return -1;
@@ -191,7 +191,7 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 		return -1;
 	reuse_other_drivers(system, options, run->staged.path, plan, outcome);
 	ledger_open(&run->ledger, ledger_home(system), system->cache.path);
-	run->ledger.elsewhere = system->elsewhere && !*system->user_stamp;
+	run->ledger.elsewhere = system->elsewhere;
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &sum->cache);
 	planning_sum_up(plan, options, sum);
 	ledger_begin(&run->ledger, plan);
@@ -211,7 +211,7 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 	return 0;
 }
 
-/* ---- 3. compile: into the live cache, or for the store */
+/* ---- 3. compile */
 
 static void keep_in_store(const struct jw_system *system, const struct jw_prime_options *options,
 						  struct jw_prime_result *outcome)
@@ -230,34 +230,6 @@ static void keep_in_store(const struct jw_system *system, const struct jw_prime_
 	if (options->progress)
 		options->progress(options->context, &progress);
 	(void)jw_store_keep(&outcome->keep.not_kept, &how, &outcome->keep.kept);
-}
-
-/* Compiles into a folder of this run, which first gets the store's entries, so that these are not
- * compiled again. */
-static int compile_for_store(struct jw_error *err, struct priming *run)
-{
-	const struct jw_prime_options *options = &run->options;
-	struct jw_prime_result *outcome = run->result;
-	struct jw_system aside = *run->system;
-	struct run_folder folder = {0};
-	int result = 0;
-
-	if (options->reuse.no_store || !reuse_may_use_store(run->system))
-		return error_set(err, JW_ERR_UNSUPPORTED, "the store is not used");
-	if (run_folder_make(err, run->system->state_dir, &folder))
-		return -1;
-	aside.cache.path = os_join(folder.path, "ComputeCache");
-	aside.cache.limit_bytes = CACHE_MAX_LIMIT;
-	aside.user_stamp[0] = '\0';
-	if (reuse_fill(&aside, options, run->planning.plan, outcome))
-		outcome->compile.undone = 0;
-	else
-		result = compile_in_turn(err, run->planning.plan, &aside, options, outcome);
-	if (outcome->compile.compiled && !cancel_asked(&options->cancel))
-		keep_in_store(&aside, options, outcome);
-	mem_free(aside.cache.path);
-	run_folder_remove(&folder);
-	return result;
 }
 
 /* Repairs only the index, if nothing is compiled that would be inserted. */
@@ -285,16 +257,14 @@ static int compile_step(struct jw_error *err, struct priming *run)
 	int result = 0;
 
 	if (options->compile.ptxas == any_ptxas && outcome->plan.cold && !outcome->plan.too_much &&
-		!options->dry_run && !options->no_compile && find_ptxas(err, run))
+		!options->dry_run && find_ptxas(err, run))
 		return -1;
 	/* This holds until a run has counted its results (run_plan), whatever prevents that. */
 	outcome->compile.undone = outcome->plan.cold;
 	if ((!options->planned || options->planned(options->context, outcome)) && !options->dry_run &&
-		!options->no_compile && !outcome->plan.too_much && !system->cache.why_useless[0]) {
+		!outcome->plan.too_much && !system->cache.why_useless[0]) {
 		/* A run that compiles needs no repair_index: each insert repairs the index first. */
-		if (outcome->plan.cold && options->compile.store_only)
-			result = compile_for_store(err, run);
-		else if (outcome->plan.cold)
+		if (outcome->plan.cold)
 			result = compile_in_turn(err, run->planning.plan, system, options, outcome);
 		else if (unsound)
 			result = repair_index(err, system);
@@ -385,7 +355,7 @@ static void keep_step(struct priming *run)
 
 	/* Skipped after Ctrl-C: the next run that compiles stores these results, too. */
 	if (outcome->reuse.store && (compiled->compiled || outcome->reuse.from_folder.entries) &&
-		!options->compile.store_only && !cancel_asked(&options->cancel))
+		!cancel_asked(&options->cancel))
 		keep_in_store(run->system, options, outcome);
 	if (uses_folder(run) && compiled->compiled && !*outcome->reuse.folder.trouble &&
 		!cancel_asked(&options->cancel))

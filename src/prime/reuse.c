@@ -79,16 +79,13 @@ bool reuse_may_use_store(const struct jw_system *system)
 static void refill(const struct jw_system *system, const struct jw_cancel *cancel, bool dry_run,
 				   const struct wanted *wanted, struct jw_prime_reuse *reuse)
 {
-	const struct jw_store_refill_options how = {
-		.system = system,
-		.keys = wanted->keys,
-		.identities = wanted->identities,
-		.count = wanted->count,
-		.dry_run = dry_run,
-		.found = wanted->found,
-		/* After the boot into a prepared driver, its entries replace the former driver's. */
-		.evict = !strcmp(system->user_stamp, system->driver.stamp),
-		.cancel = *cancel};
+	const struct jw_store_refill_options how = {.system = system,
+												.keys = wanted->keys,
+												.identities = wanted->identities,
+												.count = wanted->count,
+												.dry_run = dry_run,
+												.found = wanted->found,
+												.cancel = *cancel};
 
 	(void)jw_store_refill(&reuse->not_refilled, &how, &reuse->refilled);
 }
@@ -128,21 +125,6 @@ static void remove_damaged(const struct jw_system *system, const struct plan *pl
 		(void)cache_live_close(NULL, live);
 	}
 	mem_free(removals);
-}
-
-bool reuse_fill(const struct jw_system *aside, const struct jw_prime_options *options,
-				const struct plan *plan, struct jw_prime_result *outcome)
-{
-	struct jw_prime_reuse *reuse = &outcome->reuse;
-	struct wanted *wanted = list_wanted(plan, 0);
-	bool whole;
-
-	refill(aside, &options->cancel, true, wanted, reuse);
-	whole = reuse->refilled.entries == outcome->plan.cold;
-	if (!whole)
-		refill(aside, &options->cancel, false, wanted, reuse);
-	jw_result_free(wanted);
-	return whole;
 }
 
 void reuse_store(const struct jw_system *system, const struct jw_prime_options *options,

@@ -31,8 +31,3 @@ void reuse_other_drivers(const struct jw_system *system, const struct jw_prime_o
 /* Marks the modules PLAN_RESTORED that reuse_store would take from the store. Writes nothing. */
 void reuse_would_restore(const struct jw_system *system, struct plan *plan,
 						 const struct jw_cancel *cancel);
-
-/* Takes the plan's cold modules from the store into the cache of `aside`. If the store has all of
- * them, unpacks nothing and returns true. */
-bool reuse_fill(const struct jw_system *aside, const struct jw_prime_options *options,
-				const struct plan *plan, struct jw_prime_result *outcome);

@@ -67,7 +67,6 @@ static int add_units(struct jw_error *err, struct jw_startup *startup,
 		const char *name;
 		enum startup_form form;
 	} units[] = {{"jitwarm.service", STARTUP_SERVICE},
-				 {"jitwarm-ahead.service", STARTUP_AHEAD},
 				 {"jitwarm.timer", STARTUP_TIMER},
 				 {"jitwarm.path", STARTUP_PATH}};
 	const char *service = facts->options->service;

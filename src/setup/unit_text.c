@@ -9,7 +9,6 @@
 #include "os/process.h"
 #include "setup/setting_places.h"
 #include "setup/startup_command.h"
-#include "unit_ahead.h"
 #include "unit_instance.h"
 #include "unit_path.h"
 #include "unit_service.h"
@@ -22,16 +21,12 @@ const char startup_mark[] = "Warm the NVIDIA driver's JIT cache (jitwarm startup
 typedef int (*quote_fn)(struct jw_error *err, struct buf *line, const char *argument);
 
 static int append_arguments(struct jw_error *err, const struct jw_startup_options *options,
-							bool ahead, quote_fn quote, struct buf *line)
+							quote_fn quote, struct buf *line)
 {
-	if (ahead) {
-		if (buf_printf(err, line, " ahead --background --quiet --tune%s",
-					   options->fetch ? " --fetch" : ""))
-			return -1;
-	} else if (buf_printf(err, line, "%sprime%s --quiet --if-changed", line->size ? " " : "",
-						  /* A service waits for this run, so it runs at full speed, and on battery
-						   * too. */
-						  options->service ? "" : " --background"))
+	if (buf_printf(err, line, "%sprime%s --quiet --if-changed", line->size ? " " : "",
+				   /* A service waits for this run, so it runs at full speed, and on battery
+					* too. */
+				   options->service ? "" : " --background"))
 		return -1;
 	if (options->environment &&
 		(buf_printf(err, line, " --environment") || quote(err, line, options->environment)))
@@ -48,9 +43,8 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
  * begins with ; explains something to readers of data/units. */
 static const char *const texts[] = {
 	[STARTUP_TASK] = unit_task,         [STARTUP_SERVICE] = unit_service,
-	[STARTUP_AHEAD] = unit_ahead,       [STARTUP_TIMER] = unit_timer,
-	[STARTUP_PATH] = unit_path,         [STARTUP_TEMPLATE] = unit_template,
-	[STARTUP_INSTANCE] = unit_instance,
+	[STARTUP_TIMER] = unit_timer,       [STARTUP_PATH] = unit_path,
+	[STARTUP_TEMPLATE] = unit_template, [STARTUP_INSTANCE] = unit_instance,
 };
 
 struct text_value {
@@ -151,8 +145,7 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 		return error_set(err, JW_ERR_USAGE, "--account %.100s: not the name of an account",
 						 account);
 	if ((task || !quote_systemd(err, &line, facts->program)) &&
-		!append_arguments(err, facts->options, form == STARTUP_AHEAD,
-						  task ? quote_windows : quote_systemd, &line)) {
+		!append_arguments(err, facts->options, task ? quote_windows : quote_systemd, &line)) {
 		const struct text_value values[] = {
 			{.name = "mark}", .value = startup_mark},
 			{.name = "command}", .value = buf_text(&line), .quoted = true},
@@ -169,7 +162,6 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 			{.name = "packages}", .value = watched_path(facts->packages)},
 			{.name = "home}", .value = home},
 			{.name = "homes}", .value = home ? "read-only" : NULL},
-			{.name = "network}", .value = facts->options->fetch ? " AF_INET AF_INET6" : ""},
 		};
 
 		result = expand_text(err, form, values, text);
@@ -265,7 +257,7 @@ static int write_item(struct jw_error *err, const struct jw_startup_options *opt
 	return 0;
 }
 
-enum { TIMER_ITEM = 2 }; /* the order of an account's units (startup.c): the timer, then the path */
+enum { TIMER_ITEM = 1 }; /* the order of an account's units (startup.c): the timer, then the path */
 
 /* Returns the link that enabling a unit makes, in the folder of the unit that wants it; NULL if
  * there are no more. */

@@ -21,7 +21,6 @@ enum startup_form {
 	STARTUP_TASK, /* a logon task's XML. Source: Microsoft, "Task Scheduler Schema" */
 	/* systemd units of the account's own manager */
 	STARTUP_SERVICE,
-	STARTUP_AHEAD,
 	STARTUP_TIMER,
 	STARTUP_PATH,
 	/* units of the system: one that runs before the service of its name, and one service's

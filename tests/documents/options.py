@@ -16,8 +16,8 @@ KINDS = {"GPU": GPU, "GPUS": GPU, "VERSION": ["", "0", "-1", "5.5.5.5", "abc550"
          "N": ["", "-1", "x", "1.5", "1e3", "9" * 20], "LIST": ["", "zzz", "8.6;zzz", "sm_", "999"], "SCOPE": ["", "zzz"], "FORM": ["", "zzz"], "FORMAT": ["", "zzz"]}
 OTHERS = {"FILE", "DIR", "PACKAGE", "NAME", "GLOB", "OPTIONS", "former"}
 NAMED = {"platform", "format"}  # options with one word of a list whose value is called NAME
-# “ahead --driver” and the others take the file of a driver, too, which is looked for
-FILES = re.compile(r"^(?:ahead --driver|(?:make|bake) --driver=(?:cuda|abc550))")
+# They take the file of a driver, too, which is looked for
+FILES = re.compile(r"^(?:make|bake) --driver=(?:cuda|abc550)")
 failures, asked = [], 0
 
 

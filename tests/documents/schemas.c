@@ -38,7 +38,6 @@
 	X(lint) \
 	X(find) \
 	X(which) \
-	X(ahead)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct json_table document_##name;

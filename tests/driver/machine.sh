@@ -4,12 +4,9 @@
 # A root of Debian 12 that debootstrap made boots with systemd as its first process, in namespaces of its own. A local archive has a
 # package libcuda1 in two versions with NVIDIA's own libraries, 535.309.01 and 550.163.01, on the phantom GPU, in one of two layouts: as
 # in Debian's packages, or as in Ubuntu's. An account has primed, and has typed “jitwarm startup enable”. Then apt-get installs the
-# newer version, and nothing else is done: the cache is warm for 550 while nothing is cold under 535. The machine boots with 550's
-# module, once with the account's manager (linger), and once without it until the account logs on: nothing is compiled. The shortest
-# transaction takes 2 s longer at most than the shortest without jitwarm's package.
-#
-# At first jitwarm may not fetch, so nothing is ready for 550. Then “startup enable --fetch” is set, while the index of packages
-# does not answer; once it answers, the run of the next day fetches the compiler and makes 550's own results.
+# newer version, and nothing else is done: nothing is cold under 535. The machine boots with 550's module, once with the account's
+# manager (linger), and once without it until the account logs on: jitwarm primes, and then the program's start compiles nothing. The
+# shortest transaction takes 2 s longer at most than the shortest without jitwarm's package.
 #
 # PACKAGES: the folder of scripts/package.sh -o (deb); BUILD: the folder of a build. Exit status: 0; 1 something does not hold; 77 skipped.
 set -uo pipefail
@@ -30,14 +27,12 @@ fail()
 }
 former=535.309.01 next=550.163.01
 drivers=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
-compilers=${JITWARM_PTXAS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ptxas}
 [ $# -ge 2 ] || usage
 trial_of bookworm "$1" "$2"
 shift 2
 layouts=("$@")
 [ ${#layouts[@]} -gt 0 ] || layouts=(debian ubuntu)
 for driver in $former $next; do [ -d "$drivers/$driver" ] || skip "driver $driver is not here (scripts/get.sh drivers)"; done
-[ -x "$compilers/12.4/ptxas" ] || skip "no ptxas 12.4 (jitwarm compiler fetch 12.4)"
 compgen -G "$packages/jitwarm_*.deb" >/dev/null || skip "no package in $packages"
 
 # ---- the archive of packages
@@ -94,7 +89,7 @@ boot()
 	skip "systemd does not start here as the first process of namespaces"
 }
 halt() { kill -KILL "${first% }" 2>/dev/null; wait "$machine" 2>/dev/null; machine=''; }
-trap '[ -z "${machine-}" ] || halt; [ -z "${server-}" ] || kill "$server"; trial_end' EXIT
+trap '[ -z "${machine-}" ] || halt; trial_end' EXIT
 in_machine() { nsenter -t "${first% }" -a env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@" >"$work/out" 2>&1; }
 # types: runs the commands that the account types in a session of its own
 types()
@@ -107,18 +102,7 @@ must_type() { types "$1" || fail "$1 ($?)"; }
 runs()
 {
 	printf '%s\n' LD_PRELOAD=/opt/tests/phantom.so PHANTOM_GPU=sm_86 "PHANTOM_DRIVER_VERSION=$1" "PHANTOM_MODULE_VERSION=$1" CUDA_DEVICE_ORDER=PCI_BUS_ID \
-		"JITWARM_PCI_DEVICES=$("$tests/tests/phantom/phantom-probe" pci sm_86)" LD_LIBRARY_PATH=/opt/tests "${more_settings[@]}" >"$root/home/me/.config/environment.d/gpu.conf"
-}
-record=$root/home/me/.local/state/jitwarm/state.json
-# until_so: waits until the log of the units' runs since “mark” has this
-until_so()
-{
-	local i
-	for ((i = 0; i < 600; i++)); do
-		! grep -qs "$1" "$record" || [ ! "$record" -nt "$work/mark" ] || return 0
-		sleep 0.2
-	done
-	fail "not $1: $(cat "$record")"
+		"JITWARM_PCI_DEVICES=$("$tests/tests/phantom/phantom-probe" pci sm_86)" LD_LIBRARY_PATH=/opt/tests >"$root/home/me/.config/environment.d/gpu.conf"
 }
 seconds() { date +%s.%N; }
 # installs VERSION: upgrades, and puts the time in seconds into `took`; no other work of this machine may run then, or it would be measured,
@@ -127,7 +111,6 @@ installs()
 {
 	local began
 	began=$(seconds)
-	touch "$work/mark"
 	in_machine nice -n -20 apt-get -qq install -y --allow-downgrades "libcuda1=$1" || fail "apt-get install libcuda1=$1"
 	took=$(python3 -c 'import sys; print("%.2f" % (float(sys.argv[2]) - float(sys.argv[1])))' "$began" "$(seconds)")
 }
@@ -148,41 +131,11 @@ prepare()
 	must "apt-get -qq install -y --no-install-recommends /opt/packages/jitwarm_*.deb && apt-get -qq remove -y jitwarm"
 	must "rm -f /etc/resolv.conf && chown -R me: /home/me"
 }
-# index: serves an index of packages on this machine, which the booted machine can reach. Before, only its port is known. It has the real
-# compiler in wheels like NVIDIA's.
-index()
-{
-	mkdir -p "$work/index"
-	python3 - "$work/index" "$compilers/12.4" "$port" >"$work/index.log" 2>&1 <<'PYTHON' &
-import base64, functools, hashlib, http.server, json, os, sys, zipfile
-folder, compilers, port = sys.argv[1:]
-for project, wheel, name, inside in (("nvidia-cuda-nvcc-cu12", "nvidia_cuda_nvcc_cu12-12.4.131", "ptxas", "nvidia/cuda_nvcc/bin/ptxas"),
-                                     ("nvidia-nvjitlink-cu12", "nvidia_nvjitlink_cu12-12.4.127", "libnvJitLink.so.12", "nvidia/nvjitlink/lib/libnvJitLink.so.12")):
-    place, file = f"{folder}/simple/{project}", f"{wheel}-py3-none-manylinux2014_x86_64.whl"
-    os.makedirs(place)
-    with open(f"{compilers}/{name}", "rb") as stored, zipfile.ZipFile(f"{place}/{file}", "w") as archive:
-        content = stored.read()
-        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-        archive.writestr(inside, content)
-        archive.writestr("x.dist-info/RECORD", f"{inside},sha256={digest},{len(content)}\nx.dist-info/RECORD,,\n")
-    with open(f"{place}/{file}", "rb") as made, open(f"{place}/index.html", "w") as page:
-        json.dump({"meta": {"api-version": "1.0"}, "name": project, "files": [
-            {"filename": file, "url": file, "hashes": {"sha256": hashlib.sha256(made.read()).hexdigest()}}]}, page)
-class Handler(http.server.SimpleHTTPRequestHandler):
-    extensions_map = {".html": "application/vnd.pypi.simple.v1+json", "": "application/octet-stream"}
-http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), functools.partial(Handler, directory=folder)).serve_forever()
-PYTHON
-	server=$!
-	until (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do kill -0 $server || fail "no index"; sleep 0.1; done
-}
-
 try_layout()
 {
 	local without=() with=() bus=/run/user/1000/bus
 	prepare
 	archive "$1"
-	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-	more_settings=("PIP_INDEX_URL=http://127.0.0.1:$port/simple" "no_proxy=*")
 	runs $former
 	boot $bus
 	in_machine apt-get -qq update || fail "apt-get update"
@@ -199,25 +152,15 @@ try_layout()
 	cached_before=$(cached)
 	[ "$(wc -l <<<"$cached_before")" -ge 4 ] || fail "nothing was compiled"
 
-	# jitwarm may not fetch anything.
 	installs $next
 	with=("$took")
-	until_so '"state":"no-compiler"'
 	keeps
 	must_type "jitwarm check $library --target sm_86 --driver $former"
-	# The upgrade is undone, and made once more; fetching is allowed, but the index does not answer.
+	# The upgrade is undone, and made once more.
 	installs $former
 	must_type "jitwarm check $library"
-	must_type "jitwarm startup enable --fetch $library"
 	installs $next
 	with+=("$took")
-	until_so '127\.0\.0\.1.*"state":"no-compiler"'
-	keeps
-	# This is the next run, which the timer starts a day later.
-	index
-	touch "$work/mark"
-	must_type "systemctl --user start jitwarm-ahead.service"
-	until_so '"state":"ready"'
 	keeps
 	halt
 
@@ -234,22 +177,20 @@ try_layout()
 	boot $bus
 	first_start
 	halt
-	say "$1: apt-get took ${without[*]} s without jitwarm, ${with[*]} s with it; the cache was ready for $next before the boot"
+	say "$1: apt-get took ${without[*]} s without jitwarm, ${with[*]} s with it; after the boot, the cache was ready for $next"
 	python3 -c 'import sys; a, b = (min(map(float, times.split())) for times in sys.argv[1:]); sys.exit(b > a + 2)' "${without[*]}" "${with[*]}" || fail "jitwarm holds apt-get up"
-	kill "$server" && server=''
-	rm -rf --one-file-system "$root" "$work/index"
+	rm -rf --one-file-system "$root"
 }
 # first_start: after the boot, what the account's manager has run, and the first start of the program
 first_start()
 {
-	for _ in $(seq 100); do
+	for _ in $(seq 1000); do
 		in_machine journalctl --no-pager -b -q _UID=1000
-		! grep -q 'Finished jitwarm-ahead.service' "$work/out" || break
+		! grep -q 'Finished jitwarm.service' "$work/out" || break
 		sleep 0.2
 	done
-	grep -q 'Finished jitwarm-ahead.service' "$work/out" || fail "nothing ran at the logon"
-	must_type "jitwarm ahead --dry-run --json"
-	grep -q '"state":[[:space:]]*"live"' "$work/out" || fail "the prepared driver is not live"
+	grep -q 'Finished jitwarm.service' "$work/out" || fail "nothing ran after the logon"
+	must_type "jitwarm check $library"
 	cached_before=$(cached)
 	must_type "/opt/tests/framework-app"
 	grep -q 'compiled 0 of' "$work/out" || fail "the first start under $next compiles"

@@ -79,7 +79,7 @@ TEST_WITH(the_newest_runs_are_kept, make_folder, remove_folder)
 {
 	char name[32];
 
-	put(STATE_AHEAD, 7);
+	put(STATE_SPEED, 7);
 	for (int i = 0; i < 65; i++) {
 		(void)snprintf(name, sizeof name, STATE_LAST_RUN "%d", i);
 		put(name, i);
@@ -89,7 +89,7 @@ TEST_WITH(the_newest_runs_are_kept, make_folder, remove_folder)
 	assert_int_equal(number_of(STATE_LAST_RUN "1"), -1);
 	assert_int_equal(number_of(STATE_LAST_RUN "2"), 2);
 	assert_int_equal(number_of(STATE_LAST_RUN "64"), 64);
-	assert_int_equal(number_of(STATE_AHEAD), 7);
+	assert_int_equal(number_of(STATE_SPEED), 7);
 }
 
 RUN_TESTS(NULL, NULL)

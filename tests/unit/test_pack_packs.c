@@ -146,37 +146,6 @@ TEST_WITH(a_pack_that_wants_more_is_named, make_folder, remove_folder)
 	jw_result_free(store);
 }
 
-/* Removes all packs of the store; so many go, and so many stay. */
-static void clear(size_t removed, size_t waiting)
-{
-	const struct jw_store_options options = {.state_dir = folder};
-	struct jw_store_cleared cleared = {0};
-
-	OK(jw_store_clear(why, &options, false, false, &cleared));
-	assert_int_equal(cleared.removed, removed);
-	assert_int_equal(cleared.waiting, waiting);
-}
-
-/* Packs that “ahead” has prepared for the next boot's driver stay, however little may be kept. */
-TEST_WITH(a_pack_that_waits_for_a_boot_stays, make_folder, remove_folder)
-{
-	struct jw_system system;
-	struct jw_store_keep_options keep = {.system = &system, .most_bytes = 1};
-	size_t entries;
-
-	system = packs_machine(folder);
-	(void)put_entry(&system, 0);
-	packs_keep(&system, 1);
-	OK(state_write(why, folder, STATE_AHEAD,
-				   cJSON_Parse("{\"schema\": \"jitwarm.ahead/1\", \"next\": \"555.58.02\", "
-							   "\"stored\": 1}")));
-	clear(0, 1);
-	OK(jw_store_keep(why, &keep, &entries));
-	clear(0, 1);
-	OK(state_write(why, folder, STATE_AHEAD, NULL));
-	clear(1, 0);
-}
-
 static bool wants_all(void *context, uint64_t key, const struct jw_identity *identity)
 {
 	(void)context;

@@ -215,36 +215,6 @@ TEST(a_driver_is_judged_alike_by_stamp_and_release)
 	releases[0] = former_release;
 }
 
-/* An upgrade that was undone may be repeated. */
-TEST(what_was_made_ahead_stays_for_a_month)
-{
-	static const struct {
-		const char *record;
-		int days;
-		size_t chosen;
-	} samples[] = {
-		{"\"next_stamp\":\"" FORMER "\"", 29, 0},
-		{"\"next_stamp\":\"" FORMER "\"", 31, 2},
-		{"\"next_stamp\":\"" OURS "\"", 0, 2},
-		{"\"next_stamp\":\"Mar\"", 0, 2},
-		{"\"next_stamp\":7", 0, 2},
-		{"{", 0, 2},
-	};
-
-	put_all();
-	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-		char *document = keep(mem_printf(
-			"{\"schema\":\"jitwarm.state/1\",\"ahead\":{\"written_s\":%lld,%s}}",
-			(long long)(os_now_s() - samples[i].days * INT64_C(86400)), samples[i].record));
-		struct jw_prune_result *result;
-
-		files_put_text(folder, "state.json", document);
-		result = prune((struct jw_prune_options){.former_drivers = true});
-		assert_int_equal(result->chosen_entries, samples[i].chosen);
-		jw_result_free(result);
-	}
-}
-
 TEST(choices_that_cannot_be_made)
 {
 	const struct jw_prune_options former = {.former_drivers = true, .apply = true};

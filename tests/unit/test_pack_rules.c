@@ -205,32 +205,6 @@ TEST_WITH(many_small_packs_stay_few, begin, end)
 	assert_int_equal(packs_in(folder), 256);
 }
 
-/* “jitwarm ahead” relies on this. */
-TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
-{
-	static const struct {
-		const char *record;
-		size_t left;
-	} samples[] = {
-		{"{\"next\":\"555.58.02\",\"stored\":2}", 1},
-		{"{\"next\":\"550.163.01\",\"stored\":2}", 0},
-		{"{\"next\":\"555.58.02\",\"stored\":0}", 0},
-		{"{\"next\":\"\",\"stored\":2}", 0},
-	};
-	const struct jw_store_keep_options options = {.system = &system_of, .most_bytes = 1};
-	size_t count;
-
-	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-		char *document =
-			keep(mem_printf("{\"schema\":\"jitwarm.state/1\",\"ahead\":%s}", samples[i].record));
-
-		files_put_text(folder, "state.json", document);
-		put_entries(0, 2);
-		OK(jw_store_keep(why, &options, &count));
-		assert_int_equal(packs_in(folder), samples[i].left);
-	}
-}
-
 /* The store keeps each entry once, whatever its maximum; the limit of the store itself holds
  * afterwards. */
 TEST_WITH(what_is_known_is_not_kept_again, begin, end)

@@ -105,7 +105,6 @@ static void expect_failure(call_fn call, const struct jw_startup_options *option
 
 #define OWN(flags)                                                                                 \
 	"i " flags " /home/.config/systemd/user/jitwarm.service\n"                                     \
-	"i " flags " /home/.config/systemd/user/jitwarm-ahead.service\n"                               \
 	"i " flags " /home/.config/systemd/user/jitwarm.timer\n"                                       \
 	"i " flags " /home/.config/systemd/user/jitwarm.path\n"
 #define LINK(name) "i -- /home/.config/systemd/user/" name "\n"
@@ -162,7 +161,6 @@ TEST_WITH(others_units_stay, usual, NULL)
 	assert_false(is_there("home/.config/systemd/user/jitwarm.service"));
 	expect(jw_startup_disable, &own,
 		   "i -- /home/.config/systemd/user/jitwarm.service\n"
-		   "i -- /home/.config/systemd/user/jitwarm-ahead.service\n"
 		   "i -t /home/.config/systemd/user/jitwarm.timer\n"
 		   "i -- /home/.config/systemd/user/jitwarm.path\n");
 	OK(os_read_file(why, inside(timer), 100, &text));
@@ -174,7 +172,6 @@ TEST_WITH(others_units_stay, usual, NULL)
 	root_put(timer, "[Timer]\n");
 	expect(jw_startup_disable, &own,
 		   "i -- /home/.config/systemd/user/jitwarm.service\n"
-		   "i -- /home/.config/systemd/user/jitwarm-ahead.service\n"
 		   "i -t /home/.config/systemd/user/jitwarm.timer\n"
 		   "i -- /home/.config/systemd/user/jitwarm.path\n"
 		   "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
@@ -262,7 +259,6 @@ TEST_WITH(a_template_in_use_is_not_said_to_be_removed, usual, NULL)
 TEST_WITH(those_of_everyone_wait_for_a_logon, usual, NULL)
 {
 	static const char items[] = "i %s /etc/systemd/user/jitwarm.service\n"
-								"i %s /etc/systemd/user/jitwarm-ahead.service\n"
 								"i %s /etc/systemd/user/jitwarm.timer\n"
 								"i %s /etc/systemd/user/jitwarm.path\n"
 								"c systemctl --global %s jitwarm.timer jitwarm.path\n";
@@ -270,12 +266,12 @@ TEST_WITH(those_of_everyone_wait_for_a_logon, usual, NULL)
 	struct stat stat_of;
 
 	(void)umask(077);
-	(void)snprintf(text, sizeof text, items, "ot", "ot", "ot", "ot", "enable");
+	(void)snprintf(text, sizeof text, items, "ot", "ot", "ot", "enable");
 	expect(jw_startup_enable, &everyone, text);
 	(void)umask(022);
 	assert_int_equal(stat(inside("etc/systemd/user/jitwarm.path"), &stat_of), 0);
 	assert_int_equal(stat_of.st_mode & 0777, 0644);
-	(void)snprintf(text, sizeof text, items, "--", "--", "--", "--", "disable");
+	(void)snprintf(text, sizeof text, items, "--", "--", "--", "disable");
 	expect(jw_startup_disable, &everyone, text);
 	assert_true(is_there("etc/systemd/user"));
 }
@@ -298,7 +294,6 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 	replace.replace = true;
 	expect(jw_startup_enable, &replace,
 		   "i ot /home/.config/systemd/user/jitwarm.service\n"
-		   "i ot /home/.config/systemd/user/jitwarm-ahead.service\n"
 		   "i -t /home/.config/systemd/user/jitwarm.timer\n"
 		   "i ot /home/.config/systemd/user/jitwarm.path\n" RELOAD "f systemctl: no bus\n");
 	for (int i = 0; i < 2; i++) {

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/commands/cmd_ahead.h"
 #include "cli/cure.h"
 #include "cli/document.h"
 #include "cli/found_files.h"
@@ -209,29 +208,17 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 	static const char *const place[] = {"environment", "cache", NULL};
 	static const char *const what[] = {"recording", "all", NULL};
 	const struct options *options = &cli->options;
-	const bool native = options_count(options, "target") == 1 &&
-						!strcmp(options_item(options, "target", 0), "native"),
-			   targets = options_given(options, "target"), cache = options_given(options, "cache");
-	struct jw_ahead ahead;
-	/* This machine's GPUs, under a driver that is installed and waits for the boot */
-	const bool pending =
-		native && !asked->driver && !jw_ahead_find(NULL, NULL, &ahead) && ahead.pending;
-	const bool elsewhere = ((targets && !result->here) || asked->driver) && !pending;
+	const bool targets = options_given(options, "target"), cache = options_given(options, "cache");
+	const bool elsewhere = (targets && !result->here) || asked->driver;
 	/* Prime refuses modules that the driver would evict again. */
-	const bool tunes = !pending && !elsewhere &&
+	const bool tunes = !elsewhere &&
 					   !jw_cache_holds(&cli->system->cache, result->all.forecast.cache_bytes) &&
 					   jw_tune_can_apply(JW_SCOPE_USER);
 	/* “make --fetch” needs a ptxas that has a wheel; the other machine's driver compiles anyway. */
 	const bool there = elsewhere && !jw_compiler_has_wheel(&result->driver);
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	if (pending)
-		ahead_print(&cli->out, "", &ahead);
-	buf_add(&line, "jitwarm %s%s",
-			pending               ? "ahead"
-			: elsewhere && !there ? "make"
-								  : "prime",
-			tunes ? " --tune" : "");
+	buf_add(&line, "jitwarm %s%s", elsewhere && !there ? "make" : "prime", tunes ? " --tune" : "");
 	/* A pack is made for a GPU and a driver: those that were not named are this machine's, whose
 	 * driver's names are in its library. */
 	if (elsewhere && !there) {
@@ -244,8 +231,7 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 	}
 	if (!there)
 		next_step_keep(&line, options, place);
-	if (!pending)
-		next_step_keep(&line, options, what);
+	next_step_keep(&line, options, what);
 	buf_add(&line, "%s", elsewhere && !there ? " --fetch -o FILE.jwpack" : "");
 	next_step_names(&line, options);
 	/* A cache of another machine is filled there. */

@@ -28,8 +28,7 @@ static const struct json_field clear_fields[] = {
 	JSON(struct clear_document, removed, "entries of the cache, or packs of the store"),
 	JSON(struct clear_document, removed_bytes, "the size of the removed files"),
 	JSON(struct clear_document, left,
-		 "entries or packs that stay: entries that are no files or were rewritten meanwhile; packs "
-		 "for the driver of the next boot"),
+		 "entries that stay: they are no files, or were rewritten meanwhile"),
 	{0},
 };
 const struct json_table document_cache_clear = {
@@ -177,12 +176,8 @@ static int store_clear_run(struct jw_error *err, struct cli *cli)
 	cleared.path = store->path;
 	cleared.removed = done.removed;
 	cleared.removed_bytes = done.removed_bytes;
-	cleared.left = found.waiting;
 	result = print_cleared(cli, &document_store_clear, &cleared,
 						   TEXT_COUNT(cleared.removed, "pack", "packs"));
-	output_count(&cli->out, STYLE_PLAIN, "  ", found.waiting,
-				 "pack stays: it waits for the driver of the next boot",
-				 "packs stay: they wait for the driver of the next boot");
 done:
 	jw_result_free(store);
 	return result;
@@ -201,9 +196,9 @@ const struct cli_command command_store_clear = {
 	.summary = "Remove the packs in which “jitwarm prime” keeps results",
 	.usage = "[OPTION]…",
 	.description =
-		"Removes the packs of the store (“jitwarm store list”); the driver's cache stays.\n\nPacks "
-		"that “jitwarm ahead” has made for the driver of the next boot stay, too. At a terminal, "
-		"jitwarm asks first; elsewhere, --yes is required.\n\nExit status: 1 if the answer was no, "
+		"Removes the packs of the store (“jitwarm store list”); the driver's cache stays.\n\nAt "
+		"a terminal, jitwarm asks first; elsewhere, --yes is required.\n\nExit status: 1 if the "
+		"answer was no, "
 		"2 without a terminal and --yes, 3 on failure.",
 	.examples = "jitwarm store clear -n\njitwarm store clear --store /srv/jitwarm --superseded\n",
 	.options = store_options,

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/commands/cmd_ahead.h"
 #include "cli/document.h"
 #include "cli/module_text.h"
 #include "cli/next_step.h"
@@ -601,7 +600,7 @@ static enum exit_status status_of_findings(const struct doctor_document *documen
 	return status;
 }
 
-static int print_findings(struct jw_error *err, struct doctoring *doctoring)
+static int print_findings(struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
 	struct doctor_document document = {.result = *doctoring->result,
@@ -610,10 +609,7 @@ static int print_findings(struct jw_error *err, struct doctoring *doctoring)
 									   .fixed = doctoring->fixed,
 									   .fixed_count = doctoring->fixed_count};
 	struct buf text = BUF_MAX(MAX_REPORT);
-	struct jw_ahead ahead = {0};
 
-	if (jw_ahead_find(err, NULL, &ahead))
-		return -1;
 	if (cli->system->gpu_count && doctoring->found && doctoring->found->whole &&
 		document.result.verdict == JW_VERDICT_NOTHING)
 		document.empty = doctoring->found->environment;
@@ -623,7 +619,6 @@ static int print_findings(struct jw_error *err, struct doctoring *doctoring)
 		doctor_text_report(&cli->out, cli->system, &document);
 		return 0;
 	}
-	ahead_print(&cli->out, "", &ahead);
 	plan_notes_print(&cli->out, &cli->options, document.result.notes, document.result.note_count,
 					 document.result.assumptions, false);
 	put_findings(&text, &document);
@@ -774,7 +769,7 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 	if (result > 0)
 		result = find_and_fix(err, &doctoring);
 	if (!result)
-		result = print_findings(err, &doctoring);
+		result = print_findings(&doctoring);
 	if (result)
 		(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 done:

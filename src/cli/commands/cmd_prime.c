@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/commands/cmd_ahead.h"
 #include "cli/document.h"
 #include "cli/found_files.h"
 #include "cli/gpu_targets.h"
@@ -1420,18 +1419,12 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		.recording = options_value(options, "recording"),
 		.cache_dir = for_others ? NULL : options_value(options, "cache"),
 	};
-	const bool keeps =
-		!for_others && !priming.only_plan && !options_given(options, "no-store") && !key.cache_dir;
-	bool pending = false;
 
 	if (!for_others && check_prime_usage(err, cli))
 		goto failed;
 	if (changed && unattended_begin(err, &cli->out, &key, unattended))
 		goto failed;
-	if ((unattended->state || keeps) &&
-		ahead_besides(err, cli, unattended->state != NULL, key.recording, &pending))
-		goto failed;
-	if (!unattended->skip && !pending && prime_now(err, &priming))
+	if (!unattended->skip && prime_now(err, &priming))
 		goto failed;
 	goto done;
 failed:

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/commands/cmd_ahead.h"
 #include "cli/document.h"
 #include "cli/next_step.h"
 #include "os/console.h"
@@ -181,32 +180,6 @@ static void print_run(const struct output *out, const char *line)
 
 extern const struct cli_command command_startup_enable;
 
-/* Returns whether the network may be used, which needs consent; at a terminal the user is asked. */
-static bool may_fetch(const struct cli *cli)
-{
-	const struct options *given = &cli->options;
-	char answer[16];
-	bool yes = false;
-	size_t got = 0;
-
-	if (options_given(given, "fetch") || options_given(given, "service") ||
-		options_given(given, "print") || os_is_windows || cli->out.json || cli->out.quiet ||
-		!os_is_terminal(0) || !os_is_terminal(1))
-		return options_given(given, "fetch");
-	output_line(
-		&cli->out, STYLE_PLAIN,
-		"May jitwarm download a missing compiler from the package index after each upgrade of the "
-		"driver (--fetch)? y: yes, Enter: no");
-	/* Reads the whole line, because a shell would take the rest for a command. */
-	for (bool first = true; !os_fd_read_some(NULL, 0, answer, sizeof answer, &got) && got;
-		 first = false) {
-		yes = first ? answer[0] == 'y' || answer[0] == 'Y' : yes;
-		if (answer[got - 1] == '\n')
-			break;
-	}
-	return yes;
-}
-
 typedef int (*action_fn)(struct jw_error *err, const struct jw_startup_options *options,
 						 struct jw_startup **ret_startup);
 typedef int (*report_fn)(struct jw_error *err, struct cli *cli, const struct jw_startup *startup);
@@ -228,7 +201,6 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 	int result =
 		options.everyone && action != jw_startup_find && cli_need_administrator(err, "--all-users");
 
-	options.fetch = !result && enables && may_fetch(cli);
 	if (!result && action(err, &options, &startup))
 		result = cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	if (!result)
@@ -303,12 +275,9 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 			   own = !everyone && !options_given(&cli->options, "service");
 	struct jw_startup *for_all = NULL;
 	char *log = NULL, **lines = NULL;
-	struct jw_ahead ahead;
 	size_t count = 0;
 	int result;
 
-	if (jw_ahead_find(err, NULL, &ahead))
-		return -1;
 	/* A task that root has enabled for all users also runs for this account. */
 	if (own && jw_startup_find(err, &of_all, &for_all))
 		return -1;
@@ -330,7 +299,6 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 		output_line(
 			&cli->out, STYLE_PLAIN,
 			"Automatic priming is off on this machine: “jitwarm startup enable” turns it on.");
-	ahead_print(&cli->out, "", &ahead);
 	for (size_t i = 0; i < count; i++)
 		print_run(&cli->out, lines[i]);
 	if (!count && !everyone)
@@ -368,9 +336,6 @@ static const struct cli_option enable_options[] = {
 	CLI_VALUE("account", "NAME",
 			  "With --service: prime the cache of the account under which the service runs; "
 			  "without this option, root's cache"),
-	CLI_FLAG("fetch", "After a driver upgrade, fetch the new driver's compiler if it is missing "
-					  "(“jitwarm ahead --fetch”). Without this option, jitwarm asks on a terminal; "
-					  "elsewhere no unit uses the network (Linux)"),
 	CLI_FLAG("replace", "Overwrite a task or unit of the same name that is not jitwarm's"),
 	CLI_FLAG("print", "Print the units or the task's XML, and install nothing"),
 	CLI_ENVIRONMENT,
@@ -395,9 +360,8 @@ const struct cli_command command_startup_enable = {
 		"task of your account runs “jitwarm prime --background --quiet --if-changed”; on Linux a "
 		"service of your systemd user manager runs this command, with a timer and a path unit that "
 		"watches driver and packages. The command runs at the lowest priority, on mains power "
-		"only, and ends at once if nothing has changed. On Linux, “jitwarm ahead” also runs as "
-		"soon as a driver is installed, at each logon and every day. A second call replaces the "
-		"first.",
+		"only, and ends at once if nothing has changed. A second call replaces "
+		"the first.",
 	.examples = "jitwarm startup enable\n"
 				"jitwarm startup enable --service ollama --account ollama\n",
 	.options = enable_options,

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/commands/cmd_ahead.h"
 #include "cli/cure.h"
 #include "cli/document.h"
 #include "cli/gpu_targets.h"
@@ -34,7 +33,6 @@ struct status_document {
 	const char *environment; /* NULL if none was found, or there is no GPU */
 	struct jw_check_result packages;
 	size_t troubles; /* files and folders of the environment that could not be read */
-	struct jw_ahead ahead;
 };
 
 #define ROW(member, ...)          JSON(struct status_document, member, __VA_ARGS__)
@@ -150,10 +148,6 @@ static const struct json_field status_fields[] = {
 				   JSON_TABLE(struct jw_driver_info, driver_fields),
 				   "the driver that programs use"),
 	JSON_PART("cache", JSON_TABLE(struct status_document, cache_fields), "the driver's cache"),
-	JSON_OBJECT_OF("ahead", struct status_document, ahead, &document_ahead_members,
-				   "how far the cache is prepared for a driver that is installed and starts at the "
-				   "next boot",
-				   JSON_IF(struct status_document, ahead.pending)),
 	ROW(environment, "the Python environment; absent without one, or without a GPU",
 		.presence = JSON_UNLESS_NULL),
 	JSON_LIST_OF("packages", struct status_document, packages.packages, packages.package_count,
@@ -419,7 +413,6 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 	const struct jw_system *system = &found->system;
 	const struct jw_cache_info *cache = &system->cache;
 	const struct jw_check_result *packages = &found->packages;
-	const struct jw_ahead *ahead = &found->ahead;
 	const bool no_gpu = !system->gpu_count, relative = is_relative(),
 			   small = !jw_cache_holds(cache, 0), useless = cache->why_useless[0] || relative,
 			   foreign = (useless || small) && !jw_tune_can_apply(JW_SCOPE_USER);
@@ -433,10 +426,6 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 		bool when;
 		const char *what, *command;
 	} steps[] = {
-		{ahead->pending && ahead->modules && ahead->ready == ahead->modules,
-		 "Next    restart the machine: afterwards no known module is compiled", NULL},
-		{ahead->pending,
-		 "Next    prepare the cache before the machine restarts: ", "jitwarm ahead"},
 		{no_gpu && system->driver.library[0],
 		 "Next    find out why programs find no GPU: ", "jitwarm doctor"},
 		{no_gpu && has_code && system->pci_count,
@@ -534,7 +523,6 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 
 	print_gpus(out, system);
 	print_driver(out, &system->driver, explain);
-	ahead_print(out, "        ", &found->ahead);
 	print_cache(out, &system->cache);
 	if (packages)
 		packages_text(out, found->environment, packages);
@@ -558,10 +546,7 @@ static int show_status(struct jw_error *err, struct cli *cli)
 	struct status_document found = {.system = *system, .wsl = os_is_wsl()};
 	struct jw_check_result *packages = NULL;
 	struct jw_found *search = NULL;
-	int result =
-		check_environment(err, cli, &search, &packages) || jw_ahead_find(err, NULL, &found.ahead)
-			? -1
-			: 0;
+	int result = check_environment(err, cli, &search, &packages);
 
 	if (packages) {
 		found.environment = search->environment;

@@ -79,7 +79,7 @@ snapshot run 0 startup status
 [[ $(cat "$work/bin/systemctl.log") == "--global enable jitwarm.timer jitwarm.path" ]] || fail "systemctl: $(cat "$work/bin/systemctl.log")"
 grep -qF -e "--if-changed -- \"$sample\"" "$units/jitwarm.service" || fail "no unit"
 if command -v systemd-analyze >/dev/null; then
-	(cd "$units" && SYSTEMD_UNIT_PATH=$units: systemd-analyze --user verify ./jitwarm.service ./jitwarm-ahead.service ./jitwarm.timer ./jitwarm.path) >"$work/verify" 2>&1
+	(cd "$units" && SYSTEMD_UNIT_PATH=$units: systemd-analyze --user verify ./jitwarm.service ./jitwarm.timer ./jitwarm.path) >"$work/verify" 2>&1
 	! grep -q "jitwarm[a-z-]*\.[a-z]*:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
 fi
 run 0 startup disable --all-users

@@ -40,8 +40,6 @@ rm -r "$work/cache"
 # The first word of a two-word command is an error.
 snapshot run 64 cache
 snapshot run 64 startup on
-snapshot run 64 ahead --driver 555.58.02
-snapshot run 3 ahead --driver ./none
 snapshot run 64 startup enabel
 
 # A prime that has waited for another one says how it ended.

@@ -85,11 +85,6 @@ snapshot run 2 store clear
 snapshot run 0 store clear -n
 differs_for WINDOWS snapshot run 0 store list --json
 json 'len(d["packs"]) == 1'
-# Entries that wait for the driver of the next boot stay.
-name=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["packs"][0]["drivers"])' "$out")
-state "$work/state" put ahead '{"schema": "jitwarm.ahead/1", "next": "'"${name%% *}"'", "stored": 1}'
-snapshot run 0 store clear --yes --json
-state "$work/state" remove ahead
 snapshot run 0 store clear --yes
 [[ $(ls "$work/state/store") == $'lock\nnotes' ]] || fail "in the store: $(ls "$work/state/store")"
 run 0 check --quiet "$sample"
