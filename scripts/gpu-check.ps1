@@ -431,9 +431,9 @@ try {
         if ($entry.Count) {
             $open = [IO.File]::Open($entry[0].FullName, 'Open', 'Read', 'Read')
             try {
-                $prune = Invoke-Jitwarm @('cache', 'prune', '--older-than', '0d', '--apply')
-                $facts.prune_while_open = $prune.status
-                Show 'prune, one entry open' "status $($prune.status)"
+                $clear = Invoke-Jitwarm @('cache', 'clear', '--yes')
+                $facts.clear_while_open = $clear.status
+                Show 'clear, one entry open' "status $($clear.status)"
             } finally { $open.Close() }
         }
     }

@@ -111,6 +111,19 @@ struct jw_cache_repaired {
 int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_repaired *ret_repaired);
 
+struct jw_cache_cleared {
+	char *path;
+	size_t removed; /* entries that were removed; with dry_run, entries to remove */
+	uint64_t removed_bytes;
+	size_t stayed; /* entries that are no files, or were rewritten meanwhile */
+};
+
+/* Removes every file in an entry's place, whatever made it, sound or not. Works beside running
+ * drivers and holds the lock for a few milliseconds at a time. Foreign files are left alone. Fails
+ * like jw_cache_list and jw_cache_repair. The caller frees the result with jw_result_free. */
+int jw_cache_clear(struct jw_error *err, const struct jw_cache_options *options, bool dry_run,
+				   struct jw_cache_cleared **ret_cleared);
+
 enum jw_cache_form {
 	JW_CACHE_LOAD,    /* a module that is loaded */
 	JW_CACHE_LINK,    /* an input of run-time linking */

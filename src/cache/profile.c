@@ -275,7 +275,7 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 }
 
 /* Keeps the profile of a driver that was replaced in its own file: its stamp must still be
- * recognised (cache/former.h, pack/judge.h). */
+ * recognised (pack/judge.h). */
 static void keep_former(const char *path, const struct cache_profile *fresh)
 {
 	struct cache_profile former;

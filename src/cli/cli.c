@@ -51,7 +51,6 @@
 	X(key_list) \
 	X(cache_list) \
 	X(cache_verify) \
-	X(cache_prune) \
 	X(cache_clear) \
 	X(store_list) \
 	X(store_clear) \

@@ -112,7 +112,7 @@ const struct cli_command *commands_find(const struct cli_command *const *command
 bool command_in_group(const struct cli_command *command, const char *group);
 /* Returns whether a command is in that group, and none has its name (as “bake” has). */
 bool commands_is_group(const struct cli_command *const *commands, const char *word);
-/* Appends the second words of the commands with this first word: "list, verify, prune". */
+/* Appends the second words of the commands with this first word: "list, verify, clear". */
 void commands_list_second(struct buf *text, const struct cli_command *const *commands,
 						  const char *first, size_t length);
 /* Returns the first word of the command most similar to `word`, or NULL. */

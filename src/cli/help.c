@@ -143,7 +143,7 @@ void help_command(struct buf *buf, const struct cli_command *command, size_t col
 static const struct {
 	const char *name, *summary;
 } groups[] = {
-	{"cache", "List, check, prune or clear the entries of the driver's cache"},
+	{"cache", "List, check or clear the entries of the driver's cache"},
 	{"key", "Make keys that sign packs, and choose whose packs are accepted"},
 	{"startup", "Prime automatically after logon, and when packages change"},
 	{"store", "List or clear the packs in which “jitwarm prime” keeps results"},

@@ -807,15 +807,6 @@ static int check_value(struct jw_error *err, const struct cli_option *table,
 							   "version (550.163.01) or a CUDA version (12.2)",
 							   value)
 				   : 0;
-	case NAMES_ENTRIES:
-		return strcmp(value, "former") != 0 && !jw_stamp_is(value) &&
-					   (jw_driver_parse(NULL, value, &driver) || !driver.release[1])
-				   ? error_set(err, JW_ERR_USAGE,
-							   "“%.100s” is neither “former”, nor a driver's whole version "
-							   "(535.309.01), nor a stamp of “jitwarm cache list” (“Mar 25 "
-							   "202615:25:13”)",
-							   value)
-				   : 0;
 	}
 	return 0;
 }

@@ -38,7 +38,6 @@ enum option_names {
 	NAMES_OUTPUT_OR_FOLDER, /* a file to be written; a folder if it is one, or ends in a separator
 							 */
 	NAMES_DRIVER,           /* a driver's or CUDA version, never a file */
-	NAMES_ENTRIES,          /* whose entries: “former”, a driver's whole version, or a stamp */
 };
 
 struct cli_option {

@@ -479,8 +479,7 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 	if (present + more <= CACHE_MAX_LIMIT)
 		draft_limit(seen, draft, jw_cache_limit(cache, more));
 	else
-		FIX(draft, "the limit is at most 4 GiB: use “jitwarm bake -o DIR”, or remove unused "
-				   "entries: “jitwarm cache prune”");
+		FIX(draft, "the limit is at most 4 GiB: start each program with a CUDA_CACHE_PATH of its own");
 	return true;
 }
 

@@ -92,9 +92,7 @@ int import_decide(struct jw_error *err, struct import *import)
 			import_larger_limit(advice, result->accepted_bytes, result->accepted_bytes * 3 / 2));
 	if (result->evicted && !options->dry_run)
 		return error_set(
-			err, JW_ERR_LIMIT,
-			"%s: %s (%s) would be evicted, since the cache limit is %s; %s, or free "
-			"space with “jitwarm cache prune”",
+			err, JW_ERR_LIMIT, "%s: %s (%s) would be evicted, since the cache limit is %s; %s",
 			result->path,
 			TEXT_COUNT(result->evicted, "entry of other programs", "entries of other programs"),
 			text_bytes(text[0], result->evicted_bytes), text_bytes(text[1], limit),

@@ -26,7 +26,6 @@
 	X(key) \
 	X(cache_list) \
 	X(cache_verify) \
-	X(cache_prune) \
 	X(cache_clear) \
 	X(compiler) \
 	X(bake) \

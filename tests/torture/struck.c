@@ -7,7 +7,6 @@
 #include <jitwarm/cache.h>
 #include <jitwarm/key.h>
 #include <jitwarm/pack.h>
-#include <jitwarm/prune.h>
 #include <jitwarm/store.h>
 #include <jitwarm/tune.h>
 #include <jitwarm/uninstall.h>
@@ -248,23 +247,16 @@ static int repairs(struct jw_error *err)
 	return repaired.removed < 2 || repaired.counted < 2 ? STRUCK_NOT_WHOLE : 0;
 }
 
-static int prunes(struct jw_error *err)
+static int clears(struct jw_error *err)
 {
-	static const char *const drivers[] = {"Jun 25 202401:14:48"};
-	const struct jw_prune_options options = {
-		.cache_dir = cache,
-		.system = &machine,
-		.drivers = drivers,
-		.driver_count = 1,
-		.apply = true,
-	};
-	struct jw_prune_result *result;
+	const struct jw_cache_options options = {.path = cache};
+	struct jw_cache_cleared *cleared;
 	size_t removed;
 
-	if (jw_prune(err, &options, &result))
+	if (jw_cache_clear(err, &options, false, &cleared))
 		return -1;
-	removed = result->removed;
-	jw_result_free(result);
+	removed = cleared->removed;
+	jw_result_free(cleared);
 	return removed < ENTRIES ? STRUCK_NOT_WHOLE : 0;
 }
 
@@ -386,7 +378,7 @@ static const struct struck_scenario scenarios[] = {
 	{"export, signed", put_all, signs, "state/keys", ALWAYS},
 	{"import", put_target, imports, "target", ALWAYS},
 	{"repair", put_broken, repairs, "cache", ALWAYS},
-	{"prune", put_cache, prunes, "cache", ALWAYS},
+	{"clear", put_cache, clears, "cache", ALWAYS},
 	{"keep", put_cache, keeps, "state/store", AT_FIRST},
 	{"refill", put_store, refills, "cache", ALWAYS},
 	{"mark", put_cache, marks, "state", ALWAYS},

@@ -80,7 +80,7 @@ const struct struck_line struck_lines[] = {
 	{"export -o b.jwpack --sign k.fatbin", 0, true, false},
 	{"import --allow-unsigned a.jwpack", 0, true, false},
 	{"cache verify --repair", 0, true, false},
-	{"cache prune --older-than 1s --apply", 0, true, false},
+	{"cache clear --yes", 0, true, false},
 	{"bake verify", 1, false, false}, /* the environment has no baked file */
 	{"bake -o out k.fatbin", 1, true, false},
 	{"bake -o out k.fatbin", 1, true, true},

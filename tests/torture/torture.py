@@ -262,7 +262,7 @@ CASES = {
     "export": Case(["export", "-o", "@/a.jwpack"], packed, [prime]),
     "import": Case(["import", "--as-is", "--allow-unsigned", "--cache", "@/cache", "@/a.jwpack"], cached(8), [prime, ["export", "-o", "@/a.jwpack"], halve]),
     "repair": Case(["cache", "verify", "--repair"], cached(6), [prime, damage], status=(0,), changes=True),
-    "prune": Case(["cache", "prune", "--driver", "Feb 29 202423:59:58", "--apply"], cached(1), [prime, damage], status=(0, 1), changes=True, removes=True),
+    "clear": Case(["cache", "clear", "--yes"], cached(0), [prime, damage], status=(0, 1), changes=True, removes=True),
     "bake": Case(bake, has_copy, [prime, install], status=(0, 1), whole=is_whole_copy, says="not baked: "),
     "bake-wheel": Case(["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], has_wheel, [prime, make_wheel], status=(0, 1), whole=is_whole_wheel,
                        says="not baked: "),

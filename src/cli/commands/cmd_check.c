@@ -193,7 +193,7 @@ const struct json_table document_check = {
 	.end = "A `reason` is `never` (the disk has no trace of the modules), `driver` "
 		   "(another driver compiled them), `file` (an earlier version of the file was "
 		   "compiled), `damaged` (the entry exists and drivers refuse it), `evicted` (the "
-		   "driver evicted it), `deleted` (by somebody, by `cache prune`, or by a driver "
+		   "driver evicted it), `deleted` (by somebody, or by a driver "
 		   "that wiped the cache) or `unknown` (the names of this driver's entries are not "
 		   "known, or the entry cannot be read).",
 };

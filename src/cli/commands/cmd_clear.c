@@ -1,7 +1,7 @@
 /* jitwarm cache clear, store clear: remove everything, after a question. */
 #include <string.h>
 
-#include <jitwarm/prune.h>
+#include <jitwarm/cache.h>
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>
 
@@ -91,30 +91,30 @@ static int print_cleared(struct cli *cli, const struct json_table *document,
 
 static int cache_clear_run(struct jw_error *err, struct cli *cli)
 {
-	struct jw_prune_options options = {
-		.cache_dir = options_value(&cli->options, "cache"), .all = true, .cancel = cli_cancel};
+	struct jw_cache_options options = {.path = options_value(&cli->options, "cache"),
+									   .cancel = cli_cancel};
 	struct clear_document cleared = {.dry_run = options_given(&cli->options, "dry-run")};
-	struct jw_prune_result *found = NULL, *done = NULL;
+	struct jw_cache_cleared *found = NULL, *done = NULL;
 	bool yes = false;
 	int result = -1;
 
 	if (cli_open_asleep(err, cli, options_value(&cli->options, "cache"), JW_ASK_NEVER))
 		return -1;
-	options.system = cli->system;
-	if (jw_prune(err, &options, &found))
+	options.limit_bytes = cli->system->cache.limit_bytes;
+	options.driver = &cli->system->driver;
+	if (jw_cache_clear(err, &options, true, &found))
 		return cli_fail_of_cache(err, cli);
-	if (found->chosen_entries && !cleared.dry_run &&
-		ask_first(err, cli, TEXT_COUNT(found->chosen_entries, "entry", "entries"),
-				  found->chosen_bytes, found->path, &yes))
+	if (found->removed && !cleared.dry_run &&
+		ask_first(err, cli, TEXT_COUNT(found->removed, "entry", "entries"), found->removed_bytes,
+				  found->path, &yes))
 		goto done;
 	os_catch_interrupts();
-	options.apply = true;
-	if (yes && jw_prune(err, &options, &done))
+	if (yes && jw_cache_clear(err, &options, false, &done))
 		goto done;
 	cleared.path = found->path;
-	cleared.removed = done ? done->removed : cleared.dry_run ? found->chosen_entries : 0;
-	cleared.removed_bytes = done ? done->removed_bytes : cleared.dry_run ? found->chosen_bytes : 0;
-	cleared.left = done ? done->changed + done->not_judged : found->not_judged;
+	cleared.removed = done ? done->removed : cleared.dry_run ? found->removed : 0;
+	cleared.removed_bytes = done ? done->removed_bytes : cleared.dry_run ? found->removed_bytes : 0;
+	cleared.left = done ? done->stayed : found->stayed;
 	result = print_cleared(cli, &document_cache_clear, &cleared,
 						   TEXT_COUNT(cleared.removed, "entry", "entries"));
 	if (cleared.left) {

@@ -10,7 +10,7 @@ cp -a "$open/cache" "$open/saved"
 index=$open/cache/index
 write() { as_mallory /usr/bin/python3 -c "$1" "$index" || fail "the account cannot write the index: $(stat -c %A "$index")"; }
 while IFS=$'\t' read -r how line; do
-	for command in "check $sample" status "cache list" "cache verify" "cache verify --repair" "cache prune --apply --older-than 1s" \
+	for command in "check $sample" status "cache list" "cache verify" "cache verify --repair" \
 		"import --allow-unsigned $open/a.jwpack" "export --quiet -o $open/b.jwpack" "doctor --no-probe $sample" tune "cache clear --yes" "prime $sample"; do
 		rm -rf "$open/cache" "$open/b.jwpack" && cp -a "$open/saved" "$open/cache"
 		write "import os, struct, sys; f = open(sys.argv[1], 'r+b'); $line"

@@ -45,7 +45,6 @@ check --cache plain $sample|64
 find --cache plain|64
 cache list --cache plain|64
 cache verify --cache plain|64
-cache prune --cache plain --older-than 1d|64
 export -o none/made|3
 export -o made --cache plain|64
 export -o made --key nobody|64

@@ -35,12 +35,6 @@ reasons '("deleted", 8)'
 run 1 prime --dry-run "$lib"
 out_has "Why: 8 modules: deleted by a user, a program or another driver"
 run 0 prime "$lib"
-find "$work/cache" -type f -path "$work/cache/?/?/*" -exec touch -d 2020-01-01 {} +
-snapshot run 0 cache prune --older-than 1d --apply
-run 1 check --explain --json "$lib"
-reasons '("deleted", 8)'
-run 0 prime "$lib"
-
 # The limit is too small.
 rm "$(entry 1)"
 CUDA_CACHE_MAXSIZE=1000 snapshot run 2 check --explain --json "$lib"

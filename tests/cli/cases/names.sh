@@ -59,7 +59,7 @@ run 3 bake verify "$place/cut.so"
 export CUDA_CACHE_PATH=$place/cache-${raw[0]}-${raw[2]}
 for folder in "$work/state-${raw[0]}-${raw[5]}"; do
 	export JITWARM_STATE=$folder
-	for command in prime check "cache list" "cache verify" "cache prune --older-than 1d" "store list" "key list" status doctor tune; do
+	for command in prime check "cache list" "cache verify" "store list" "key list" status doctor tune; do
 		names=()
 		[[ $command != prime && $command != check ]] || names=("$place/good.so" "$place/${raw[0]}.so")
 		# shellcheck disable=SC2086
