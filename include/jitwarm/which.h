@@ -59,9 +59,9 @@ struct jw_which_release {
 	/* The requirement that fails, and so lets it fail: "nvidia-cudnn-cu12 9.1.0.70", or
 	 * "torch>=2.8", of which each release that jitwarm knows fails; NULL if none is known. */
 	char *pin;
-	/* Requirements that pip needs beside the release, with a blank between two: “torch==2.7.1
-	 * nvidia-cudnn-cu12==9.10.2.21”, because the newest releases, which pip takes otherwise, fail
-	 * on the GPU. NULL if none does. */
+	/* Requirements that pip needs beside the release, with a blank between two: “torch<2.8.0
+	 * nvidia-cudnn-cu12<9.11.1.4”, because the newest releases, which pip takes otherwise, do not
+	 * run with it on the GPU. NULL if all do. */
 	char *beside;
 	/* A required package without which the release runs, but that fails: "triton 3.3.1", and why;
 	 * or NULL. */
@@ -112,9 +112,6 @@ struct jw_which_options {
 	const char *extras; /* the extras that are installed with it: "[and-cuda]"; NULL for none */
 	uint32_t runtimes;  /* only builds for these major versions of CUDA, a bit for each; 0: all */
 	struct jw_target target;
-	/* Other GPUs on which the packages that a release brings along have to run, too. */
-	const struct jw_target *others;
-	size_t other_count;
 	struct jw_driver driver; /* zeros for the newest driver */
 	const char *platform;    /* linux, linux-aarch64, windows */
 	const char *python;      /* "3.11"; NULL for any */
@@ -130,30 +127,6 @@ struct jw_which_options {
 int jw_which(struct jw_error *err, const struct jw_which_options *options,
 			 struct jw_which **ret_which);
 
-/* Releases of several packages that run, and that fit together by what they require. */
-struct jw_together {
-	char **versions; /* of each package, the newest that fit; NULLs unless `found` */
-	size_t count;
-	char *beside;       /* as that of a release, for all of them */
-	char *options;      /* as that of a release: all come from one index */
-	const char **built; /* of each package that a second command installs, from source or from
-						   another index than the others: the options for that; else NULL */
-	bool found;
-	char **separate; /* packages that require NVIDIA's libraries, if there are several: pip may find
-						no libraries for all */
-	size_t separate_count;
-	bool none;    /* no examined releases of all run and fit */
-	bool exclude; /* the packages with these indices run, but no releases of both fit */
-	size_t excluding[2];
-	char *because; /* the requirement for which they exclude each other: "torchvision 0.15.1
-					  requires torch==2.0.0"; NULL if none is known */
-	char *instead; /* a release of one of them that fits the other one: "torchvision==0.15.2"; or
-					  NULL */
-};
-/* Chooses releases for several questions about one GPU, driver, platform and Python. The caller
- * frees the result with jw_result_free. */
-int jw_which_together(struct jw_error *err, const struct jw_which_options *options, size_t count,
-					  struct jw_together **ret_together);
 /* Returns whether the time that a release compiles is long enough to tell people. */
 bool jw_which_has_time(const struct jw_which_release *release);
 /* Returns whether two releases have the same answer: times and numbers may differ. */

@@ -109,41 +109,12 @@ int question_shelf(struct jw_error *err, struct question *question, const char *
 	return 0;
 }
 
-static void close_shelves(struct question *question)
+void question_free(struct question *question)
 {
 	for (size_t i = 0; i < question->count; i++)
 		if (question->shelves[i]->listed)
 			wheel_list_free(&question->shelves[i]->list);
-}
-
-void question_free(struct question *question)
-{
-	for (size_t i = 0; question->others && i < question->options.other_count; i++)
-		close_shelves(&question->others[i]);
-	close_shelves(question);
 	jw_result_free(question);
-}
-
-/* Makes a question for each other GPU, with what it may ask. */
-static void open_others(struct question *question)
-{
-	const struct jw_which_options *options = &question->options;
-
-	if (question->others || !options->other_count)
-		return;
-	question->others =
-		arena_alloc(question->memory, options->other_count * sizeof *question->others);
-	for (size_t i = 0; i < options->other_count; i++) {
-		struct question *other = &question->others[i];
-
-		*other = (struct question){.options = *options,
-								   .owner = question->memory,
-								   .memory = question->memory,
-								   .text = question->text,
-								   .size = question->size};
-		other->options.target = options->others[i];
-		other->options.other_count = 0;
-	}
 }
 
 const struct wheel *shelf_wheel(const struct shelf *shelf, const char *version,
@@ -196,13 +167,6 @@ static const struct wheel *find_examined(const struct wheel_list *list, const st
 			!strcmp(list->wheels[at].platform, from->platform))
 			return &list->wheels[at];
 	return NULL;
-}
-
-const struct wheel *shelf_neighbour(const struct shelf *shelf, const struct wheel *wheel)
-{
-	const struct wheel *newer = find_examined(&shelf->list, wheel, -1);
-
-	return newer ? newer : find_examined(&shelf->list, wheel, 1);
 }
 
 /* ---- one wheel by itself */
@@ -588,30 +552,6 @@ int question_answer(struct jw_error *err, struct question *question, struct shel
 	if ((after->answer == JW_WHICH_FAILS && before->answer == JW_WHICH_FAILS) ||
 		(after->answer != JW_WHICH_CPU && jw_which_same(after, before)))
 		*ret_answer = before;
-	return 0;
-}
-
-int question_answer_elsewhere(struct jw_error *err, struct question *question,
-							  const struct shelf *shelf, const struct wheel *wheel,
-							  const struct jw_which_release **answer)
-{
-	open_others(question);
-	for (size_t i = 0; i < question->options.other_count; i++) {
-		const struct jw_which_release *other;
-		const struct wheel *same;
-		struct shelf *own;
-
-		if ((*answer)->answer > JW_WHICH_COMPILES)
-			break;
-		if (question_shelf(err, &question->others[i], shelf->name, &own))
-			return -1;
-		same = own->listed ? shelf_wheel(own, wheel->version, wheel->platform) : NULL;
-		if (!same)
-			continue;
-		if (question_answer(err, &question->others[i], own, same, &other))
-			return -1;
-		*answer = other->answer > JW_WHICH_COMPILES ? other : *answer;
-	}
 	return 0;
 }
 

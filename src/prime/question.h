@@ -25,8 +25,7 @@ struct question {
 	size_t size;
 	struct shelf **shelves;
 	size_t count, capacity;
-	unsigned depth;          /* of packages that pin each other */
-	struct question *others; /* for the other GPUs of the options; NULL until one is asked */
+	unsigned depth; /* of packages that pin each other */
 };
 
 /* Opens a question; its answers belong to the owner. */
@@ -47,9 +46,6 @@ bool question_requires(const struct question *question, const struct wheel *whee
 /* Returns the wheel of a version for the platform; NULL if there is none. */
 const struct wheel *shelf_wheel(const struct shelf *shelf, const char *version,
 								const char *platform);
-/* Returns the examined wheel for the platform that is next to another one, a newer one first; NULL
- * if there is none. */
-const struct wheel *shelf_neighbour(const struct shelf *shelf, const struct wheel *wheel);
 /* Returns whether some release of a package that a requirement allows has code on the platform. */
 bool shelf_has_code(const struct shelf *shelf, const char *versions, const char *platform);
 /* Returns whether a package cannot run without one that it requires: torch, and NVIDIA's libraries.
@@ -78,7 +74,3 @@ char *question_pip_options(void *owner, const char *package, const struct wheel 
  * it if both fail. */
 int question_answer(struct jw_error *err, struct question *question, struct shelf *shelf,
 					const struct wheel *wheel, const struct jw_which_release **ret_answer);
-/* Replaces the answer for a wheel by one with which it does not run on another GPU. */
-int question_answer_elsewhere(struct jw_error *err, struct question *question,
-							  const struct shelf *shelf, const struct wheel *wheel,
-							  const struct jw_which_release **answer);

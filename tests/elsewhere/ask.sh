@@ -287,15 +287,6 @@ grep -q "may have device code" out && fail "a plain package may have device code
 ask good --target gtx1080 thicker
 fetched=0
 is "compiled, and with torch" 3 0 "may have device code: compiled and parted."
-# Several packages: one command, or the two that exclude each other.
-printf 'torch>=2.1\nbitsandbytes\ntorchvision\nnumpy\n' >list.txt
-"$jitwarm" which --platform linux --target gtx1080 -r list.txt >out 2>err
-got=$? fetched=0
-is "one command for a list" 1 0 "For all of them: pip install -r list.txt torch==2.7.1 bitsandbytes==0.50.2 torchvision==0.22.1"
-"$jitwarm" which --platform linux --target gtx1080 torch==2.6.0 torchvision==0.22.1 >out 2>err
-got=$?
-is "two that exclude each other" 2 0 "torch==2.6.0 and torchvision==0.22.1 exclude each other: torchvision 0.22.1 requires torch==2.7.1."
-
 # As pip does, a release that is requested without a local label is the newest one with any label.
 ask sized --target sm_86 labelled==1.0
 is "a release with a label" 0 1 "downloading up to 1 wheel (" "1.0+cu121  runs"

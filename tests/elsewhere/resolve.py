@@ -83,7 +83,7 @@ def resolve(folder, command):
 def check(folder, gpu, driver, asked):
     """Returns what is wrong, and whether there was a command."""
     text = which(gpu, driver, *asked.split())
-    last = re.findall(r"(?:For all of them|Newest that runs[^:]*): (pip install .*)", text)
+    last = re.findall(r"Newest that runs[^:]*: (pip install .*)", text)
     if not last:
         return [], 0
     found, why = resolve(folder, last[-1])

@@ -24,7 +24,6 @@
 
 enum {
 	MAX_ROWS = 10,
-	GPUS_TOGETHER = 2048,
 	MAX_NAMED = 5 /* the most names of packages that are left out */
 };
 
@@ -166,65 +165,11 @@ static const struct json_field answer_fields[] = {
 	{0},
 };
 
-/* The requirements that install all packages of a question, for one GPU. */
-struct which_together {
-	struct jw_target target;
-	char **requirements;
-	size_t count;
-	char *options;
-	char **built; /* built by a second command */
-	size_t built_count;
-	const char *built_options;
-	char *excluding[2], *because, *instead;
-	char **separate;
-	size_t separate_count;
-	bool beside; /* some of them are not in question, but needed beside the others */
-	bool none;   /* none of the examined releases run and fit together */
-};
-
-static const struct json_field together_fields[] = {
-	JSON_FORMATTED("target", struct which_together, target, document_sm, "the GPU: `sm_86`"),
-	JSON_LINES_OF("requirements", struct which_together, requirements, count,
-				  "what pip installs so that all packages run and fit together; missing if nothing "
-				  "does",
-				  .presence = JSON_IF_SET),
-	JSON(struct which_together, options,
-		 "what pip needs to find them, if they are not on PyPI: `--index-url ADDRESS`",
-		 .presence = JSON_UNLESS_NULL),
-	JSON_LINES_OF("built", struct which_together, built, built_count,
-				  "what a second command installs after `requirements`, because pip builds it from "
-				  "source, or finds it in another index",
-				  .presence = JSON_IF_SET),
-	JSON(struct which_together, built_options, "what pip needs for `built`",
-		 .presence = JSON_UNLESS_NULL),
-	JSON_AS("package", struct which_together, excluding[0], "a package that excludes another one",
-			.presence = JSON_UNLESS_NULL),
-	JSON_AS("excludes", struct which_together, excluding[1],
-			"the package that `package` excludes: each one runs, but no releases of both do",
-			.presence = JSON_UNLESS_NULL),
-	JSON(struct which_together, because,
-		 "the requirement for which they exclude each other: `torchvision 0.15.1 requires "
-		 "torch==2.0.0`",
-		 .presence = JSON_UNLESS_NULL),
-	JSON(struct which_together, instead,
-		 "a release of one of them that fits the other one and runs: `torchvision==0.15.2`",
-		 .presence = JSON_UNLESS_NULL),
-	JSON_LINES_OF("separate", struct which_together, separate, separate_count,
-				  "packages that require NVIDIA's libraries, if there are several: pip may find no "
-				  "versions that fit all packages",
-				  .presence = JSON_IF_SET),
-	{0},
-};
-
 struct which_run {
 	struct cli *cli;
 	struct gpu_targets gpus;
 	const char *file; /* the list of -r, whose packages are in question; or NULL */
-	bool hashed;      /* it has hashes */
-	bool has_others;  /* it has lines without an answer */
-	char *
-		without; /* those with a warning, which the command that installs all leaves out, or NULL */
-	bool asks;   /* --ask */
+	bool asks;        /* --ask */
 	const struct wheel_platform *for_platform;
 	bool from_list;              /* an answer comes from the program's list */
 	const char *const *packages; /* as typed */
@@ -236,8 +181,6 @@ struct which_run {
 	size_t unlisted_count;
 	size_t unread; /* the lines and names for which print_unread was called */
 	const char *index, *date, *platform, *python;
-	struct which_together *together; /* one for each GPU, if there are several packages */
-	size_t together_count;
 };
 
 static const struct json_field which_fields[] = {
@@ -254,9 +197,6 @@ static const struct json_field which_fields[] = {
 				   "the driver in question; missing for the newest one", .presence = JSON_IF_SET),
 	JSON_LIST_OF("answers", struct which_run, answers, count,
 				 JSON_TABLE(struct jw_which, answer_fields), "an object for each package and GPU"),
-	JSON_LIST_OF("together", struct which_run, together, together_count,
-				 JSON_TABLE(struct which_together, together_fields),
-				 "for several packages, an object for each GPU", .presence = JSON_IF_SET),
 	JSON_LINES_OF(
 		"unlisted", struct which_run, unlisted, unlisted_count,
 		"the packages, and releases, without an answer: the list, or the index, lacks them; with "
@@ -640,14 +580,6 @@ struct wanted {
 	struct jw_asked *asked;          /* what an index has answered, now or earlier; or NULL */
 };
 
-/* Returns the length of the next word at *at, of words that have a blank between two; 0 after the
- * last one. */
-static size_t next_word_length(const char **at)
-{
-	*at += strspn(*at, " ");
-	return strcspn(*at, " ");
-}
-
 /* Returns what pip installs for a release of a package, with the extra that it needs; the caller
  * frees it. */
 static char *install_of(const struct wanted *wanted, const char *version)
@@ -733,7 +665,6 @@ static void print_install(const struct which_run *run, const struct wanted *want
 {
 	const struct output *out = &run->cli->out;
 	const bool compiles = release->answer == JW_WHICH_COMPILES;
-	const char *at = release->beside ? release->beside : "";
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char text[128], *name, *install;
 
@@ -759,10 +690,6 @@ static void print_install(const struct which_run *run, const struct wanted *want
 						: compiles         ? "Newest that runs, after compiling: "
 						: release->without ? "Newest that runs, except for some of it: "
 										   : "Newest that runs: ");
-	for (size_t length; (length = next_word_length(&at)); at += length)
-		output_line(out, STYLE_PLAIN,
-					"pip takes the newest %.*s, which does not run with it here; %.*s does.",
-					(int)strcspn(at, "="), at, (int)length, at);
 	name = install_of(wanted, release->version);
 	install = jw_which_install(which, release, name);
 	buf_add(&command, "%s", install);
@@ -781,37 +708,39 @@ static const char *declared_by(const struct jw_which *which)
 	return NULL;
 }
 
-/* Prints the release that all GPUs of the answers for a package run, with what it brings along on
- * all of them. */
-static int print_common(struct jw_error *err, const struct which_run *run,
-						const struct wanted *wanted, const struct jw_which *answers,
+/* Returns the place of a release in the answers for all GPUs, which have the same releases. */
+static size_t common_at(const struct which_run *run, const struct jw_which *answers,
 						const struct jw_which_release *common)
 {
-	struct jw_which_options on_all = wanted->options;
-	struct jw_which *which = NULL;
+	for (size_t i = 0; i < run->gpus.count; i++)
+		if (common >= answers[i].releases && common < answers[i].releases + answers[i].count)
+			return (size_t)(common - answers[i].releases);
+	return 0;
+}
 
-	if (common) {
-		on_all.version = common->version;
-		on_all.range = NULL;
-		on_all.target = run->gpus.targets[0];
-		on_all.others = run->gpus.targets + 1;
-		on_all.other_count = run->gpus.count - 1;
-		if (jw_which(err, &on_all, &which))
-			return -1;
+/* Prints the release that all GPUs of the answers for a package run. */
+static void print_common(const struct which_run *run, const struct wanted *wanted,
+						 const struct jw_which *answers, const struct jw_which_release *common)
+{
+	struct jw_which_release release;
+	struct buf beside = BUF_MAX(NEXT_STEP_MAX);
+
+	for (size_t i = 0; common && i < run->gpus.count; i++) {
+		const char *more = answers[i].releases[common_at(run, answers, common)].beside;
+
+		if (more && !strstr(buf_text(&beside), more))
+			buf_add(&beside, "%s%s", beside.size ? " " : "", more);
 	}
-	if (common && which->releases->answer <= JW_WHICH_COMPILES) {
-		struct jw_which_release release = *common;
-
-		release.beside = which->releases->beside;
-		release.needs_first = which->releases->needs_first;
-		release.needs_runtimes = which->releases->needs_runtimes;
+	if (common) {
+		release = *common;
+		release.beside = beside.size ? mem_string(buf_text(&beside)) : NULL;
 		print_install(run, wanted, answers, &release, run->gpus.count);
+		mem_free(release.beside);
 	} else {
 		output_line(&run->cli->out, STYLE_BAD,
 					"No release that jitwarm has examined runs on all %zu GPUs.", run->gpus.count);
 	}
-	jw_result_free(which);
-	return 0;
+	buf_free(&beside);
 }
 
 static void print_other_index(const struct cli *cli, const struct jw_which *which)
@@ -1756,271 +1685,12 @@ static int answer_package(struct jw_error *err, struct which_run *run, struct wa
 	cli_end_with(cli, status_of_answers(answers, gpus->count, common));
 	for (size_t i = 0; common && gpus->count > 1 && i < gpus->count; i++)
 		answers[i].newest_on_all = common->version;
-	if (text && gpus->count > 1 && !wanted->version &&
-		print_common(err, run, wanted, answers, common))
-		return -1;
+	if (text && gpus->count > 1 && !wanted->version)
+		print_common(run, wanted, answers, common);
 	if (text && wanted->asked && !run->asks)
 		output_line(&cli->out, STYLE_FAINT, "jitwarm asked %s on %s.", run->index, answers->date);
 	if (text && !strcmp(run->index, "PyPI"))
 		print_other_index(cli, answers);
-	return 0;
-}
-
-/* Returns whether two GPUs have the same answer for all packages. */
-static bool same_together(const struct which_together *a, const struct which_together *b)
-{
-	if (a->count != b->count || a->built_count != b->built_count ||
-		a->separate_count != b->separate_count || a->none != b->none ||
-		!text_same(a->options, b->options) || !text_same(a->excluding[0], b->excluding[0]) ||
-		!text_same(a->excluding[1], b->excluding[1]) || !text_same(a->instead, b->instead))
-		return false;
-	for (size_t i = 0; i < a->count; i++)
-		if (strcmp(a->requirements[i], b->requirements[i]) != 0)
-			return false;
-	for (size_t i = 0; i < a->built_count; i++)
-		if (strcmp(a->built[i], b->built[i]) != 0)
-			return false;
-	for (size_t i = 0; i < a->separate_count; i++)
-		if (strcmp(a->separate[i], b->separate[i]) != 0)
-			return false;
-	return true;
-}
-
-/* Writes the GPUs with the same answer as this one, which is the first of them: “all 3 GPUs”. */
-static void gpus_together(char text[GPUS_TOGETHER], const struct which_run *run,
-						  const struct which_together *together)
-{
-	const struct which_together *end = run->together + run->together_count;
-	size_t count = 0, done = 0;
-	char gpu[GPUS_MARKETED];
-
-	for (const struct which_together *at = together; at < end; at++)
-		count += same_together(at, together);
-	if (count > 1 && count == run->together_count) {
-		(void)text_format(text, GPUS_TOGETHER, "all %zu GPUs", count);
-		return;
-	}
-	*text = '\0';
-	for (const struct which_together *at = together; at < end; at++) {
-		if (!same_together(at, together))
-			continue;
-		(void)gpu_targets_marketed(gpu, &run->cli->out, at->target, run->cli->system);
-		text_append(text, GPUS_TOGETHER, "%s%s",
-					!done              ? ""
-					: done + 1 < count ? ", "
-									   : " and ",
-					gpu);
-		done++;
-	}
-}
-
-/* Prints why there is no command that installs all packages. */
-static void print_apart(const struct output *out, const struct which_together *together,
-						const char *gpus)
-{
-	if (together->because)
-		output_line(out, STYLE_BAD, "%s and %s exclude each other: %s.", together->excluding[0],
-					together->excluding[1], together->because);
-	else if (together->excluding[0])
-		output_line(out, STYLE_BAD,
-					"%s and %s exclude each other: no releases of both run on %s and fit together.",
-					together->excluding[0], together->excluding[1], gpus);
-	else if (together->none)
-		output_line(out, STYLE_BAD,
-					"No releases that jitwarm has examined run on %s and fit together.", gpus);
-	else if (!together->count && !together->built_count)
-		output_line(
-			out, STYLE_WARN,
-			"jitwarm cannot tell whether these releases fit together: its list does not have "
-			"the requirements of all.");
-	if (together->instead)
-		output_line(out, STYLE_PLAIN, "%s fits, and runs.", together->instead);
-}
-
-/* Warns of packages that may require different versions of NVIDIA's libraries. */
-static void print_separate(const struct output *out, const struct which_together *together)
-{
-	struct buf names = BUF_MAX(4096);
-
-	for (size_t i = 0; i < together->separate_count; i++)
-		buf_add(&names, "%s%s",
-				!i                                 ? ""
-				: i + 1 < together->separate_count ? ", "
-												   : " and ",
-				together->separate[i]);
-	if (names.size)
-		output_line(
-			out, STYLE_WARN,
-			"pip may refuse this: %s require versions of NVIDIA's libraries that jitwarm's list "
-			"does not have. Then use an environment for each.",
-			buf_text(&names));
-	buf_free(&names);
-}
-
-/* Prints what has to be installed before the packages, if it is none of them: the torch of which
- * pip takes a wheel without device code. The package for the fewest CUDA versions decides. */
-static void print_first(const struct which_run *run, const struct which_together *together)
-{
-	const struct jw_which *strictest = NULL;
-	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-
-	for (size_t i = 0; i < run->count; i++) {
-		const struct jw_which *which = &run->answers[i];
-		const uint32_t runtimes = which->advised ? which->advised->needs_runtimes : 0;
-
-		if (which->target.sm != together->target.sm || !which->first || !which->advised ||
-			!which->advised->required || is_named(run, which->advised->needs_first))
-			continue;
-		if (!strictest || (runtimes && (!strictest->advised->needs_runtimes ||
-										!(runtimes & ~strictest->advised->needs_runtimes))))
-			strictest = which;
-	}
-	if (strictest) {
-		buf_add(&command, "%s", strictest->first);
-		next_step(&run->cli->out, STYLE_GOOD, "First: ", &command);
-	}
-}
-
-/* Prints the command that installs all packages, or why there is none, once for all GPUs with the
- * same answer. */
-static void print_together(const struct which_run *run, const struct which_together *together)
-{
-	const struct output *out = &run->cli->out;
-	struct buf command = BUF_MAX(NEXT_STEP_MAX);
-	/* A list of pip's has other packages, too. pip refuses a requirement without a hash beside it,
-	 * if it has hashes, and takes all packages of a command from one index. */
-	const bool list = run->file && text_ends(run->file, ".txt"),
-			   whole = list && !together->built_count &&
-					   (run->hashed ? !together->beside : !together->options);
-	char gpus[GPUS_TOGETHER], text[GPUS_TOGETHER + 1024] = "For all of them: ";
-
-	for (const struct which_together *at = run->together; at < together; at++)
-		if (same_together(at, together))
-			return;
-	gpus_together(gpus, run, together);
-	print_apart(out, together, gpus);
-	if (together->count) {
-		print_first(run, together);
-		buf_add(&command, "pip install");
-		if (whole) {
-			buf_add(&command, " -r");
-			shell_add_word(&command, run->file);
-		}
-		if (!whole || !run->hashed)
-			shell_add_words(&command, (const char *const *)together->requirements, together->count);
-		shell_add_each(&command, together->options);
-		if (run->without && run->together_count > 1)
-			(void)text_format(text, sizeof text,
-							  whole ? "With %.800s, which jitwarm has not examined, on %s: "
-									: "Without %.800s, which jitwarm has not examined, on %s: ",
-							  run->without, gpus);
-		else if (run->without)
-			(void)text_format(text, sizeof text,
-							  whole ? "With %.800s, which jitwarm has not examined: "
-									: "Without %.800s, which jitwarm has not examined: ",
-							  run->without);
-		else if (run->together_count > 1)
-			(void)text_format(text, sizeof text, "For all of them on %s: ", gpus);
-		next_step(out, STYLE_GOOD, text, &command);
-	}
-	if (together->built_count) {
-		command = BUF_MAX(NEXT_STEP_MAX);
-		buf_add(&command, "pip install");
-		shell_add_words(&command, (const char *const *)together->built, together->built_count);
-		shell_add_each(&command, together->built_options);
-		next_step(out, STYLE_GOOD, "Then: ", &command);
-	}
-	print_separate(out, together);
-	if (together->count && list && !whole && !run->hashed && run->has_others) {
-		command = BUF_MAX(NEXT_STEP_MAX);
-		buf_add(&command, "pip install");
-		buf_add(&command, " -r");
-		shell_add_word(&command, run->file);
-		next_step(out, STYLE_GOOD, "Then the other packages: ", &command);
-	}
-	for (size_t i = 0; i < run->count && (together->built_count || together->excluding[0]); i++)
-		if (run->answers[i].advised && run->answers[i].target.sm == together->target.sm)
-			print_compiled(out, run->answers[i].package, run->answers[i].advised);
-}
-
-/* Returns “NAME[EXTRA]==VERSION”. */
-static char *together_requirement(struct which_run *run, const struct wanted *wanted,
-								  const char *version)
-{
-	char *install = install_of(wanted, version);
-	char *text = arena_printf(run, "%s==%s", install, version);
-
-	mem_free(install);
-	return text;
-}
-
-/* Adds a requirement, unless a package that was named twice has it already. */
-static void add_once(struct which_run *run, char ***list, size_t *count, const char *text)
-{
-	for (size_t i = 0; i < *count; i++)
-		if (!strcmp((*list)[i], text))
-			return;
-	arena_add_string(run, list, count, SIZE_MAX, text);
-}
-
-/* Chooses releases of several packages that fit together, for each GPU. */
-static int answer_together(struct jw_error *err, struct which_run *run, const struct wanted *all,
-						   size_t count)
-{
-	struct jw_which_options *questions = arena_alloc(run, count * sizeof *questions);
-
-	run->together = arena_alloc(run, run->gpus.count * sizeof *run->together);
-	for (size_t i = 0; i < run->gpus.count; i++) {
-		struct which_together *row = &run->together[run->together_count];
-		struct jw_together *together;
-		const char *at;
-
-		for (size_t k = 0; k < count; k++) {
-			questions[k] = all[k].options;
-			questions[k].target = run->gpus.targets[i];
-		}
-		if (jw_which_together(err, questions, count, &together))
-			return -1;
-		arena_join(run, together);
-		run->together_count++;
-		row->target = run->gpus.targets[i];
-		row->options = together->options;
-		row->beside = together->beside;
-		row->none = together->none;
-		row->because = together->because;
-		row->instead = together->instead;
-		for (size_t k = 0; together->found && k < count; k++) {
-			const bool built = together->built[k];
-
-			add_once(run, built ? &row->built : &row->requirements,
-					 built ? &row->built_count : &row->count,
-					 together_requirement(run, &all[k], together->versions[k]));
-			row->built_options = built ? together->built[k] : row->built_options;
-		}
-		for (size_t k = 0; k < together->separate_count; k++) {
-			const char *name = together->separate[k];
-
-			for (size_t n = 0; n < count; n++)
-				name = strcmp(all[n].name, together->separate[k]) ? name : all[n].install;
-			arena_add_string(run, &row->separate, &row->separate_count, SIZE_MAX, name);
-		}
-		at = together->found && together->beside ? together->beside : "";
-		for (size_t length; (length = next_word_length(&at)); at += length)
-			arena_add_string(run, &row->requirements, &row->count, SIZE_MAX,
-							 arena_printf(run, "%.*s", (int)length, at));
-		for (size_t k = 0; together->exclude && k < 2; k++) {
-			const struct wanted *wanted = &all[together->excluding[k]];
-
-			row->excluding[k] =
-				arena_printf(run, "%s%s%s", wanted->install, wanted->version ? "==" : "",
-							 wanted->version ? wanted->version
-							 : wanted->range ? wanted->range
-											 : "");
-			cli_end_with(run->cli, EXIT_CANNOT);
-		}
-	}
-	for (size_t i = 0; output_wants_text(&run->cli->out) && i < run->gpus.count; i++)
-		print_together(run, &run->together[i]);
 	return 0;
 }
 
@@ -2029,7 +1699,6 @@ static int answer_together(struct jw_error *err, struct which_run *run, const st
 static void print_unread(struct which_run *run, const char *what, const char *why)
 {
 	arena_add_string(run, &run->unlisted, &run->unlisted_count, SIZE_MAX, what);
-	run->has_others = true;
 	cli_end_with(run->cli, EXIT_FAILED);
 	if (++run->unread <= MAX_NAMED)
 		output_warning(&run->cli->out, "%s", why);
@@ -2070,7 +1739,6 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 		lacking = why.code == JW_ERR_NOT_FOUND;
 		listed = run->asks || run->count > before;
 		run->count = before;
-		run->has_others = run->has_others || (lacking && run->file);
 		if (lacking)
 			arena_add_string(run, &run->unlisted, &run->unlisted_count, SIZE_MAX, packages[i]);
 		if (lacking && !listed && !sources_of_release(wanted) && run->file) {
@@ -2092,8 +1760,6 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 		} else {
 			cli_end_with(run->cli, EXIT_FAILED);
 			output_warning(out, "%s", why.message);
-			run->without = arena_printf(run, "%s%s%s", run->without ? run->without : "",
-										run->without ? ", " : "", packages[i]);
 		}
 	}
 	if (!result && unknown == count && run->file)
@@ -2104,8 +1770,6 @@ static int answer_all(struct jw_error *err, struct which_run *run, const char *c
 	if (!result && unknown)
 		output_note(out, "%s: not in jitwarm's list, so left out; --ask looks at these, too",
 					buf_text(&left_out));
-	if (!result && known > 1)
-		result = answer_together(err, run, all, known);
 	for (size_t i = 0; i < known; i++)
 		jw_asked_close(all[i].asked);
 	mem_free(all);
@@ -2211,8 +1875,6 @@ static int which_packages(struct jw_error *err, struct which_run *run, const cha
 		arena_join(run, names);
 		packages = (const char *const *)names->items;
 		count = names->count;
-		run->hashed = names->hashed;
-		run->has_others = names->left_out;
 		if (names->left_out)
 			output_note(
 				&cli->out,
