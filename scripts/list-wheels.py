@@ -72,6 +72,32 @@ PACKAGES = {
     "cuml-cu12": ("0", []),
 }
 
+# Releases beside which an answer changes for some GPU and driver: a constraint (“which --constraints”) may end at each of them. They were
+# found by tests/constraints/rule.py --every.
+BOUNDARIES = {
+    "bitsandbytes": "0.45.0 0.45.1 0.45.2 0.45.3 0.45.4 0.46.0 0.48.0 0.48.1",
+    "catboost": "1.2 1.2.1 1.2.1.1 1.2.2 1.2.3 1.2.5 1.2.6 1.2.7 1.2.8 1.2.9",
+    "ctranslate2": "4.6.0 4.6.1 4.6.2",
+    "cupy-cuda12x": "13.4.0",
+    "faiss-gpu-cu12": "1.8.0.0 1.8.0.1",
+    "jax-cuda12-plugin": "0.6.0 0.6.1 0.10.0 0.10.1",
+    "jax-cuda13-plugin": "0.10.0 0.10.1",
+    "nvidia-cudnn-cu12": "8.8.0.121 9.7.0.66 9.11.0.98 9.21.0.82 9.26.0.51",
+    "nvidia-cudnn-cu13": "9.21.0.82 9.26.0.51",
+    "onnxruntime-gpu": "1.15.0 1.19.0 1.21.0 1.24.1",
+    "spconv-cu120": "2.3.1 2.3.2 2.3.3 2.3.4 2.3.5",
+    "tensorflow": "2.3.0 2.4.0 2.4.1 2.4.2 2.4.3 2.11.0 2.13.0 2.15.0 2.15.0.post1 2.16.1 2.17.0 2.18.0 2.19.0",
+    "tensorflow-gpu": "2.2.0 2.2.1 2.2.2 2.2.3 2.3.0 2.3.2 2.3.3 2.3.4 2.4.0",
+    "torch": "1.0.0 1.13.0 2.1.0 2.1.1",
+    "torchaudio": "0.13.0 2.1.0 2.1.1",
+    "torchvision": "0.14.0 0.16.0 0.16.1",
+    "triton": "3.3.0",
+    "vllm": "0.1.4 0.1.5 0.1.6 0.1.7 0.2.0 0.2.1 0.2.1.post1 0.2.2 0.2.3 0.2.4 0.2.5 0.2.6 0.3.0 0.3.1 0.3.2 0.4.0 0.4.0.post1 0.4.1 "
+            "0.4.2 0.10.0 0.10.1 0.10.1.1 0.11.0 0.11.1 0.20.0 0.20.1",
+    "xformers": "0.0.13 0.0.22 0.0.27 0.0.27.post1 0.0.28 0.0.28.post1 0.0.28.post2 0.0.29.post2 0.0.31",
+    "xgboost": "1.6.0 1.6.1 1.7.0.post0 1.7.1 1.7.2 1.7.3 1.7.4 1.7.5 2.1.0 2.1.1 2.1.2 2.1.3 3.1.0 3.1.1 3.1.2 3.4.0",
+}
+
 # The package that holds another one's device code in the same version; its libraries count as the other one's.
 CODE_IN = {"cuml-cu12": "libcuml-cu12"}
 
@@ -139,7 +165,8 @@ def choose(package, wheels):
         if Version(version) >= Version(first) and Version(version) > Version(last.get(key, "0")):
             last[key] = version
     chosen = {(key[0], version) for key, version in last.items()}
-    chosen |= {(system, version) for system, version in by_release if version in older}
+    named = older + BOUNDARIES.get(package, "").split()
+    chosen |= {(system, version) for system, version in by_release if version in named}
     return [max(by_release[key], key=Wheel.rank)
             for key in sorted(chosen, key=lambda key: (key[0] != "linux", key[0], Version(key[1])), reverse=False)]
 

@@ -10,7 +10,7 @@ def library(*targets):
 
 os.chdir(sys.argv[1])
 for name, version, tags, targets in [("torch", "2.9.0", "cp312-cp312-manylinux_2_28_x86_64", [90]), ("torch", "2.9.0", "cp312-cp312-win_amd64", [90]),
-                                     ("vllm", "0.7.3", "cp38-abi3-manylinux1_x86_64", [80]), ("cuml_cu12", "25.10.0", "cp312-cp312-manylinux_2_28_x86_64", [80]), ("unlisted", "1.0", "cp312-cp312-linux_x86_64", [90])]:
+                                     ("sglang_kernel", "0.4.9", "cp310-abi3-manylinux2014_x86_64", [80]), ("cuml_cu12", "25.10.0", "cp312-cp312-manylinux_2_28_x86_64", [80]), ("unlisted", "1.0", "cp312-cp312-linux_x86_64", [90])]:
     with zipfile.ZipFile(f"{name}-{version}-{tags}.whl", "w") as wheel:
         wheel.writestr(f"{name}/lib.so", library(*targets))
         wheel.writestr(f"{name}-{version}.dist-info/METADATA", f"Name: {name}\nVersion: {version}\n")
@@ -30,7 +30,7 @@ for command in scan lint; do
 	[[ $command == scan ]] || gpu=--gpus
 	run 2 $command $gpu gtx1080 torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl
 	out_has "$cure"
-	snapshot run 2 $command $gpu gtx1080 vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl
+	snapshot run 2 $command $gpu gtx1080 sglang_kernel-0.4.9-cp310-abi3-manylinux2014_x86_64.whl
 	snapshot run 2 $command $gpu gtx1080 unlisted-1.0-cp312-cp312-linux_x86_64.whl
 	ask="unlisted is not in jitwarm's list; find a release that runs on sm_61 (gtx1080): jitwarm which --target sm_61 unlisted --ask"
 	if [[ $command == scan ]]; then out_has "$ask"; else out_lacks "which"; fi
@@ -70,11 +70,11 @@ install=${cure#*: }
 json "[(f['package'], f.get('runs'), f.get('install'), f['cure']) for f in d['failing']] == [('torch', '2.14.1+cu126', '$install', 'install torch 2.14.1+cu126 instead: “$install”'), ('unlisted', None, None, 'find a release that runs: “jitwarm which --target sm_61 --driver 550.200.01 unlisted --ask”')]"
 snapshot run 2 status
 snapshot run 2 doctor
-# If no release that fits the Python runs, doctor names the command that shows why; older releases of vllm are not examined.
+# If no release that fits the Python runs, doctor names the command that shows why; older releases of sglang-kernel are not examined.
 rm -r "$site"/torch* "$site"/unlisted*
-python3 -m zipfile -e vllm-0.7.3-cp38-abi3-manylinux1_x86_64.whl "$site"
+python3 -m zipfile -e sglang_kernel-0.4.9-cp310-abi3-manylinux2014_x86_64.whl "$site"
 snapshot run 2 doctor
-rm -r "$site"/vllm*
+rm -r "$site"/sglang*
 python3 -m zipfile -e cuml_cu12-25.10.0-cp312-cp312-manylinux_2_28_x86_64.whl "$site"
 snapshot run 2 doctor
 # If the list lacks the package, doctor names the command that asks the index.

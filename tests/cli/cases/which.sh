@@ -61,7 +61,7 @@ out_has "To install this release: pip install torch==2.8.0+cu126 --index-url htt
 run "0|1" which --target a100 --platform linux --python 3.9 torch
 out_has "need another Python; 1.7.0 needs 3.6 to 3.8"
 out_lacks "another Python; 2.0.1"
-out_has "cu117  2.0.1 – 1.13.0"
+out_has "cu116  1.13.1 – 1.12.0"
 out_has "by PyTorch's build script"
 run 0 which --target gtx1080 --platform linux torch===2.8.0+cu126
 [[ $(grep -c '^  ' "$out") == 1 ]] || fail "more than one row"
@@ -314,7 +314,7 @@ unset VIRTUAL_ENV
 run 2 which --target h100 --platform linux --python 3.3 cuml-cu12
 out_has "No release on PyPI runs on this GPU with Python 3.3."
 # A release that a newer driver runs fails because of the driver, even if a larger library of it lacks code.
-snapshot run 3 which --target rtx2080 --driver 470 --platform linux vllm
+snapshot run 1 which --target rtx2080 --driver 470 --platform linux vllm
 snapshot run 1 which --target rtx2080 --driver 525 --platform linux vllm
 snapshot run 2 which --target rtx2080 --driver 450 --platform linux cuml-cu12
 snapshot run 2 which --target rtx5090 --platform windows vllm
@@ -347,18 +347,18 @@ run 3 which --target gtx1060 --platform linux tensorflow==1.15.0
 err_has "jitwarm has not examined tensorflow 1.15.0; “jitwarm which --target gtx1060 --platform linux "
 err_has " tensorflow==1.15.0 --ask” examines this release"
 # Between two that differ, a release that was not examined has no answer.
-run 3 which --target rtx3070 --platform linux xgboost==1.6.1
-out_has "  1.6.2  runs"
-out_has "  1.5.2  compiles its kernels"
-out_has "  1.6.1  was not examined"
+run 3 which --target h100 --platform linux xgboost==2.0.1
+out_has "  2.0.3  runs"
+out_has "  1.7.6  compiles its kernels"
+out_has "  2.0.1  was not examined"
 [[ $(wc -l <"$out") == 4 ]] || fail "other rows"
-err_has "jitwarm has not examined xgboost 1.6.1; “jitwarm which --target rtx3070 --platform linux xgboost==1.6.1 --ask” examines this release"
-run 3 which --target rtx3070 --platform linux --json xgboost==1.6.1
-out_lacks "1.5.2"
+err_has "jitwarm has not examined xgboost 2.0.1; “jitwarm which --target h100 --platform linux xgboost==2.0.1 --ask” examines this release"
+run 3 which --target h100 --platform linux --json xgboost==2.0.1
+out_lacks "1.7.6"
 # So it is for each GPU.
-run 3 which --target rtx3070,gtx1080 --platform linux xgboost==1.6.1
-[[ $(grep -c "  1.6.1  was not examined" "$out") == 1 ]] || fail "not for the RTX 3070 alone"
-out_has "  1.6.1, as 1.6.2  runs"
+run 3 which --target h100,gtx1080 --platform linux xgboost==2.0.1
+[[ $(grep -c "  2.0.1  was not examined" "$out") == 1 ]] || fail "not for the H100 alone"
+out_has "  2.0.1, as 2.0.3  runs"
 run 1 which --target gtx1080 --platform linux --json torch==2.8
 json '[r["version"] for r in d["answers"][0]["releases"]] == ["2.8.0", "2.8.0+cu129", "2.8.0+cu128", "2.8.0+cu126"]'
 for words in "torch==" "torch>=" "torch[opt]>=2.0,1" "torch[opt" "torch~=2"; do
@@ -417,8 +417,8 @@ run 0 which --target rtx5090 --platform linux bitsandbytes
 out_lacks "torch"
 # The index is asked for a Python that the release is for.
 is_wine || {
-	run 3 which --target rtx3070 --platform linux tensorflow==2.3.0
-	err_has "“jitwarm which --target rtx3070 --platform linux --python 3.8 tensorflow==2.3.0 --ask”"
+	run 3 which --target rtx3070 --platform linux tensorflow==2.1.0
+	err_has "“jitwarm which --target rtx3070 --platform linux --python 3.7 tensorflow==2.1.0 --ask”"
 }
 # A package's code may come from another package on Windows.
 run 3 which --target h100 --platform windows sageattention
@@ -514,7 +514,7 @@ err_has "sageattention: its code for GPUs comes from triton-windows: “jitwarm 
 # The address of another index is one that pip can ask, and only of packages that it has.
 run 1 which --target gtx1080 --platform linux xformers
 out_has "PyTorch's index has other builds of xformers: set PIP_INDEX_URL to https://download.pytorch.org/whl/, and use --ask."
-run 3 which --target b200 --driver 565 --platform linux vllm
+run 2 which --target b200 --driver 565 --platform linux vllm
 out_lacks "index has other builds"
 # The name of a wheel is its package and version.
 for words in torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl folder/torch-2.8.0-cp311-cp311-manylinux_2_28_x86_64.whl; do
@@ -585,17 +585,17 @@ snapshot run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
 
 run 1 which --target rtx3070 --platform linux torch==1.10.1
 out_has "  PyPI   1.10.1, as 1.10.2  fails: no code for sm_86"
-# A release that was not examined (2.12.0), or whose wheels are for other Pythons (4.5.0), says nothing of the code beside it, nor does one side alone (4.6.3, 2.8.4); a text that is no version has no place.
+# A release that was not examined (2.12.0), or whose wheels are for other Pythons (2.8.0), says nothing of the code beside it, nor does one side alone (2.9.1, 2.8.4); a text that is no version has no place.
 snapshot run 3 which --target gtx1080 --platform linux torch==2.12.0.post1
-run 3 which --target rtx3070 --platform linux --python 3.13 ctranslate2==4.6.0
-out_lacks "4.6.3"
+run 3 which --target rtx3070 --platform linux --python 3.14 torchaudio==2.9.0
+out_lacks "2.9.1"
 run 3 which --target rtx3070 --platform linux --python 3.9 tensorflow-gpu==2.6.0
 out_lacks "2.8.4"
 snapshot run 3 which --target gtx1080 --platform linux torch==1nightly
 [[ ! -s $out ]] || fail "a neighbour of no version"
 # Libraries of NVIDIA's that an extra brings make no wheel run on the GPU in which nothing calls them.
 run "0|1" which --target rtx3070 --platform windows tensorflow
-grep -q "^  2[0-9.]* – 2.11.1  those examined have no device code" "$out" || fail "TensorFlow for Windows after 2.10 is for the CPU"
+grep -q "^  2[0-9.]* – 2.11.0  those examined have no device code" "$out" || fail "TensorFlow for Windows after 2.10 is for the CPU"
 out_lacks "it uses nvidia-cudnn"
 # An extension goes with a torch of the CUDA version to which it is linked, and torch comes first where pip takes one without device code.
 run "0|1" which --target rtx5090 --platform linux xformers==0.0.35
