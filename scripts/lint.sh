@@ -34,7 +34,7 @@ complain "Marks of a merge:" "$(git grep -nIE '^(<{7}|>{7}) ' -- . ':!tests/*/co
 complain "The platform shows outside src/os:" \
 	"$(git ls-files 'src/*.[ch]' | grep -v '^src/os/' | xargs grep -nE '_WIN32|<windows\.h>|<(unistd|fcntl|dirent)\.h>|<sys/(mman|stat|wait)\.h>|\buv_fs_[a-z]+\(' |
 		grep -vE 'uv_fs_event_')"
-complain "A character that no locale without UTF-8 has (in_ascii of src/cli/terminal.c):" \
+complain "A character that no locale without UTF-8 has (terminal_ascii of src/cli/terminal.c):" \
 	"$(LC_ALL=C.UTF-8 git grep -nP '[^\x00-\x7f“”…·→×½–]' -- 'src/*.c' ':!src/cli/language.c')"
 complain "A comment that begins with Of, What, Where, Those, How or Whether: begin with its subject, with “if”, or with “Returns whether” (CONTRIBUTING.md):" \
 	"$(git grep -nE '(/\*|//|^[[:space:]]*#) +(Of|What|Where|Those|That of|How|Whether)\b' -- '*.[ch]' '*.cu' '*.sh' '*.py' '*.ps1' '*.cmake' '*CMakeLists.txt' '*.yml' |

@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PO = ROOT / "po"
 # Files that print documents for programs, scripts and manual pages
-EXCLUDED_FILES = re.compile(r"src/cli/document\.|cmd_worker|cmd_completion|src/driver/(child|collect|environment|protocol|task|task_nvrtc|worker)\.")
+EXCLUDED_FILES = re.compile(r"src/cli/document\.|src/cli/constraints_file\.|src/which/constraint_row\.|cmd_worker|cmd_completion|src/driver/(child|collect|environment|protocol|task|task_nvrtc|worker)\.")
 EXCLUDED_CALLS = re.compile(r"^(CLI_SETTING|str\w+|mem(cmp|mem)|text_(starts|ends|same|equal_fold)|os_env\w*|options_\w+|os_run|fopen|cJSON_\w+|"
                             r"json_\w+|assert|static_assert|_Static_assert|has_argument|suggest_\w+)$")
 EXCLUDED_FIELDS = {"usage", "examples", "name", "alias", "value", "choices", "words", "path", "key", "variable", "schema"}

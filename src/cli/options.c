@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/constraints.h>
 #include <jitwarm/target.h>
 
 #include "base/mem.h"
@@ -675,8 +676,8 @@ static int check_output_parent(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* Returns whether the file is a pack, a document of jitwarm, or empty, so that a command that is
- * run again replaces its own output; a damaged pack has a pack's name. */
+/* Returns whether the file is a pack, a document or constraints of jitwarm, or empty, so that a
+ * command that is run again replaces its own output; a damaged pack has a pack's name. */
 static bool may_replace(const char *path)
 {
 	static const char pack[4] = "\x28\xb5\x2f\xfd", document[] = "{\"schema\":\"jitwarm.";
@@ -689,7 +690,9 @@ static bool may_replace(const char *path)
 	for (size_t i = 0; i < size; i++)
 		if (!strchr(" \t\r\n", head[i]))
 			dense[used++] = head[i];
-	return !size || text_starts(dense, document) || text_ends(path, ".jwpack");
+	return !size || text_starts(dense, document) || text_ends(path, ".jwpack") ||
+		   (size >= strlen(JW_CONSTRAINTS_HEAD) &&
+			!memcmp(head, JW_CONSTRAINTS_HEAD, strlen(JW_CONSTRAINTS_HEAD)));
 }
 
 static int check_output(struct jw_error *err, const char *path, bool extended)

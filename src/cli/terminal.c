@@ -57,7 +57,7 @@ bool terminal_rewrites(int fd)
 	return os_is_terminal(fd) && !dumb;
 }
 
-static const char *in_ascii(uint32_t point)
+const char *terminal_ascii(uint32_t point)
 {
 	switch (point) {
 	case 0x201c:
@@ -81,7 +81,7 @@ static size_t width_of(const char *text, size_t size)
 	for (size_t at = 0; at < size;) {
 		uint32_t point = 0;
 		const size_t length = text_utf8_next(text + at, size - at, &point);
-		const char *sign = utf8 || !length ? NULL : in_ascii(point);
+		const char *sign = utf8 || !length ? NULL : terminal_ascii(point);
 
 		width += sign ? strlen(sign) : length ? point_width(point) : 1;
 		at += length ? length : 1;
@@ -127,7 +127,7 @@ void terminal_to_locale(struct buf *buf)
 		uint32_t point = 0;
 		const size_t length = text_utf8_next(text + at, buf->size - at, &point),
 					 step = length ? length : 1;
-		const char *sign = in_ascii(length ? point : 0);
+		const char *sign = terminal_ascii(length ? point : 0);
 
 		if (buf_append(NULL, &ascii, sign ? sign : text + at, sign ? strlen(sign) : step)) {
 			buf_free(&ascii);

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -18,6 +19,8 @@ size_t terminal_width(const char *text);
  * files and archive members are hostile too. */
 void terminal_append(struct buf *buf, const char *text);
 
+/* Returns ASCII for one of this program's own quotes, dots and signs; NULL for other characters. */
+const char *terminal_ascii(uint32_t point);
 /* Replaces this program's own quotes, dots and signs by ASCII if the locale is not UTF-8. File
  * names stay unchanged. */
 void terminal_to_locale(struct buf *buf);

@@ -13,7 +13,7 @@ program = sys.argv[1]
 GPU = ["", "sm_", "sm_999", "8.66", "rtx", "-1", "0", "86x", "sm_86,", "sm_86..", "sm_90..sm_80", "h10"]
 KINDS = {"GPU": GPU, "GPUS": GPU, "VERSION": ["", "0", "-1", "5.5.5.5", "abc550", "550.", "12.", "550.163.01x", "cuda"], "STAMP": ["Mar 25 2026"],
          "TIME": ["", "-1", "5x", "1h30", "1e3", "5 m", "0x5", "5m5h", "9" * 20], "AGE": ["", "-1", "30", "5x", "1d5y"], "PID": ["", "-1", "x", "1.5"], "SIZE": ["", "-5", "5X", "1e9", "0x10", "5 GG", "9" * 20 + "G"],
-         "N": ["", "-1", "x", "1.5", "1e3", "9" * 20], "LIST": ["", "zzz", "8.6;zzz", "sm_", "999"], "SCOPE": ["", "zzz"], "FORM": ["", "zzz"], "FORMAT": ["", "zzz"]}
+         "N": ["", "-1", "x", "1.5", "1e3", "9" * 20], "LIST": ["", "zzz", "8.6;zzz", "sm_", "999"], "SCOPE": ["", "zzz"], "FORM": ["", "zzz"], "FORMAT": ["", "zzz"], "LABEL": ["", "zzz"]}
 OTHERS = {"FILE", "DIR", "PACKAGE", "NAME", "GLOB", "OPTIONS", "former"}
 NAMED = {"platform", "format"}  # options with one word of a list whose value is called NAME
 # They take the file of a driver, too, which is looked for

@@ -7,7 +7,7 @@ import difflib, json, pathlib, subprocess, sys, tempfile, textwrap
 root = pathlib.Path(__file__).resolve().parent.parent.parent
 schemas, pages = root / "data/schemas", root / "docs/reference"
 # These documents' schemas are installed; docs/reference has a page for every document.
-promised = "error status check prime scan doctor export import cache-list cache-verify lint which".split()
+promised = "error status check prime scan doctor export import cache-list cache-verify lint which constraints".split()
 
 
 known = {}  # the names of a document's members: its name

@@ -37,6 +37,7 @@
 	X(lint) \
 	X(find) \
 	X(which) \
+	X(constraints)
 /* clang-format on */
 
 #define DECLARE(name) extern const struct json_table document_##name;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/wheel_name.h"
 #include "cli/command.h"
+#include "cli/constraints.h"
 #include "cli/document.h"
 #include "cli/gpu_targets.h"
 #include "cli/index_wheel.h"
@@ -1820,7 +1821,8 @@ static bool is_active(void)
 static int refuse_without_gpu(struct jw_error *err, const struct cli *cli)
 {
 	static const char *const kept[] = {"driver", "requirements", "platform", "python",
-									   "all",    "ask",          "json",     NULL};
+									   "all",    "ask",          "json",     "constraints",
+									   "output", "index",        "format",   NULL};
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
 	char *text;
 
@@ -1902,8 +1904,13 @@ static int which_run(struct jw_error *err, struct cli *cli)
 	size_t count = given->operand_count;
 	struct which_run *run;
 	char version[JW_PYTHON_VERSION];
+	struct gpu_targets gpus;
 	int result = -1;
 
+	if (constraints_check_options(err, cli))
+		return -1;
+	if (options_given(given, "constraints"))
+		return gpus_in_question(err, cli, &gpus) ? -1 : constraints_run(err, cli, &gpus);
 	if (python && index_wheel_python(err, python, version))
 		return -1;
 	run = arena_open(sizeof *run);
@@ -1962,6 +1969,7 @@ static const struct cli_option which_options[] = {
 	CLI_VALUE("python", "VERSION",
 			  "Answer for this version of Python (3.11) instead of the active version"),
 	CLI_FLAG("all", "Print every release in a row of its own"),
+	CONSTRAINTS_OPTIONS,
 	CLI_FLAG(
 		"ask",
 		"Also examine releases that jitwarm's list lacks: download their wheels with pip, from the "
@@ -1972,7 +1980,8 @@ static const struct cli_option which_options[] = {
 const struct cli_command command_which = {
 	.name = "which",
 	.summary = "Show which releases of a package run on a GPU",
-	.usage = "[OPTION]… NAME[==VERSION]…\n[OPTION]… -r FILE",
+	.usage =
+		"[OPTION]… NAME[==VERSION]…\n[OPTION]… -r FILE\n--constraints [OPTION]… [-r FILE] [NAME]…",
 	.description =
 		"Shows which releases of a package run on your GPU, driver and Python, and how to install "
 		"the newest one.\n\nFor NAME==VERSION, the answer is for this release; for a range "
