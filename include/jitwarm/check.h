@@ -34,31 +34,8 @@ struct jw_check_options {
 	bool everything;    /* include modules outside the registered sections of libraries */
 	/* Check only its modules, and its texts; NULL for all modules. */
 	const struct jw_recording *recording;
-	bool explain; /* find out why modules are cold; reads more of the cache and may take longer */
+	bool explain; /* find out why modules are cold; reads more of the cache */
 	struct jw_cancel cancel;
-};
-
-/* Why a module is cold, according to data on disk. */
-enum jw_cold_reason {
-	JW_COLD_NOT,     /* it is not cold */
-	JW_COLD_UNKNOWN, /* the names of this driver's entries are unknown */
-	JW_COLD_NEVER,   /* no trace of it was found */
-	JW_COLD_DAMAGED, /* its entry exists, but no driver accepts it */
-	JW_COLD_DRIVER,  /* another driver has compiled it */
-	JW_COLD_FILE,    /* compiled from an earlier version of the file */
-	JW_COLD_EVICTED, /* evicted to make room */
-	JW_COLD_DELETED, /* deleted by somebody, or by a driver that wiped the cache */
-};
-/* Returns "never", "damaged", "driver" … as in `check --json`. */
-const char *jw_cold_reason_name(enum jw_cold_reason reason);
-
-/* The cold modules of a library for one architecture that are cold for the same reason. */
-struct jw_check_cause {
-	char *path, *member; /* member NULL for a file */
-	struct jw_target target;
-	enum jw_cold_reason reason;
-	char *text; /* a line for messages */
-	size_t modules;
 };
 
 /* The modules for one GPU architecture. */
@@ -149,8 +126,8 @@ struct jw_check_result {
 	struct jw_check_gpu all;     /* the sum over these; it has no target */
 	struct jw_check_file *files; /* those with modules, cold or warm; the most expensive first */
 	size_t file_count;
-	struct jw_check_cause *causes; /* with `explain`: sorted in the order of files */
-	size_t cause_count;
+	char
+		*why; /* with `explain`: why most of the cold modules are cold, in words; NULL if none is */
 	struct jw_driver driver;
 	uint64_t limit_bytes; /* the limit of the cache under that driver: CUDA_CACHE_MAXSIZE, or its
 							 default */

@@ -32,18 +32,18 @@ const char *module_text_link(char text[MODULE_TEXT], const char *head, size_t li
 }
 
 void plan_notes_print(const struct output *out, const struct options *options, char *const *notes,
-					  size_t count, size_t assumptions, bool all)
+					  size_t count, size_t assumptions)
 {
 	static const char *const kept[] = {"target",    "driver", "environment", "cache",
 									   "recording", "all",    NULL};
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
 
-	buf_add(&line, "jitwarm check --explain");
+	buf_add(&line, "jitwarm check --json");
 	next_step_keep(&line, options, kept);
 	next_step_names(&line, options);
-	for (size_t i = 0; i < (all ? count : count - assumptions); i++)
+	for (size_t i = 0; i < count - assumptions; i++)
 		output_note(out, "%s", notes[i]);
-	if (!all && assumptions && !line.overflowed)
+	if (assumptions && !line.overflowed)
 		output_note(
 			out,
 			"the answer leaves out some PTX, or assumes how programs load it: “%s” lists this PTX",

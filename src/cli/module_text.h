@@ -18,10 +18,10 @@ const char *module_text_link(char text[MODULE_TEXT], const char *head, size_t li
 /* Warns, unless `entries` is 0, that entries were evicted that the driver in use needs. */
 void module_text_warn_evicted(const struct output *out, size_t entries);
 
-/* Prints the notes of a plan; without `all`, one line replaces its assumptions, the last notes,
+/* Prints the notes of a plan; one line replaces its assumptions, the last notes,
  * with the command that shows them for the names in `options`. */
 void plan_notes_print(const struct output *out, const struct options *options, char *const *notes,
-					  size_t count, size_t assumptions, bool all);
+					  size_t count, size_t assumptions);
 
 /* Writes the predicted cost of compiling: "first start 2 to 3 min on one core, prime 35 to 50 s
  * with 4 workers, 77 MB of cache", between `head` and `end`. Returns `text`.

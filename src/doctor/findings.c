@@ -479,7 +479,8 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 	if (present + more <= CACHE_MAX_LIMIT)
 		draft_limit(seen, draft, jw_cache_limit(cache, more));
 	else
-		FIX(draft, "the limit is at most 4 GiB: start each program with a CUDA_CACHE_PATH of its own");
+		FIX(draft,
+			"the limit is at most 4 GiB: start each program with a CUDA_CACHE_PATH of its own");
 	return true;
 }
 
@@ -721,7 +722,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 			 text_span(time, start->low, start->high), check->files[0].path,
 			 check->files[0].member ? ": " : "",
 			 check->files[0].member ? check->files[0].member : "",
-			 check->cause_count ? check->causes[0].text : "they are not in the cache");
+			 check->why ? check->why : "they are not in the cache");
 	if (seen->system->cache.why_useless[0]) {
 		FIX(draft, "first fix the findings above; “jitwarm bake -o DIR” needs no cache");
 		return true;

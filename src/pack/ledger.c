@@ -12,15 +12,12 @@
 /* The wait for the lock, whose holder writes some megabytes. */
 enum { LOCK_MS = 2000 };
 
-static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
+static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 3, 0};
 
 enum {
-	RESERVED = 172,
-	HEAD = sizeof magic + 8 + RESERVED,
-	RECORD = 24,
+	HEAD = sizeof magic + 4,
 	MARK = 20,
 	SUM = 8,
-	AHEAD = 0x80,
 };
 
 static int append_item(struct jw_error *err, struct ledger_list *list, size_t most,
@@ -75,112 +72,45 @@ int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
 	return 0;
 }
 
-/* Returns LEDGER_MAX_STAMPS if there is no room for another stamp: machines change drivers less
- * often. */
-uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
-{
-	size_t i = 0;
-
-	while (i < ledger->stamp_count && strcmp(ledger->stamps[i], stamp) != 0)
-		i++;
-	if (i == ledger->stamp_count && i < LEDGER_MAX_STAMPS) {
-		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
-		ledger->stamp_count++;
-	}
-	return (uint32_t)i;
-}
-
-static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_list *list,
-						uint32_t count)
-{
-	const bool records = list == &ledger->records;
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct ledger_item item = {.name = cursor_u64(at)};
-
-		item.value = cursor_u64(at);
-		item.stamp = cursor_u32(at);
-		if (records)
-			(void)cursor_u32(at);
-		if (!at->overrun && !records && item.stamp != LEDGER_REFUSED && item.stamp != LEDGER_USED)
-			continue;
-		if (at->overrun || (records && item.stamp >= ledger->stamp_count) ||
-			ledger_item(list, item.name))
-			return false;
-		(void)append_item(NULL, list, LEDGER_MAX_RECORDS, &item);
-	}
-	return true;
-}
-
 void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 {
 	struct cursor at = cursor_of(data, size);
 	const uint8_t *start = cursor_take(&at, sizeof magic);
-	uint32_t stamps = cursor_u32(&at), records = cursor_u32(&at), marks;
+	const uint32_t count = cursor_u32(&at);
 
-	if (size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 ||
-		stamps > LEDGER_MAX_STAMPS || records > LEDGER_MAX_RECORDS ||
+	if (size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 || count > LEDGER_MAX_MARKS ||
+		size != HEAD + (size_t)count * MARK + SUM ||
 		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
 		return;
-	at.end -= SUM;
-	(void)cursor_take(&at, RESERVED);
-	for (uint32_t i = 0; i < stamps; i++) {
-		const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
+	for (uint32_t i = 0; i < count; i++) {
+		struct ledger_item mark = {.name = cursor_u64(&at)};
 
-		if (!stamp)
+		mark.value = cursor_u64(&at);
+		mark.kind = cursor_u32(&at);
+		if (mark.kind != LEDGER_REFUSED && mark.kind != LEDGER_USED)
+			continue;
+		if (ledger_item(&ledger->marks, mark.name))
 			return;
-		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
-		ledger->ahead[i] = *stamp & AHEAD;
-		ledger->stamps[i][0] = (char)(*stamp & ~AHEAD);
-		ledger->stamp_count++;
-		if (!jw_stamp_is(ledger->stamps[i]))
-			return;
+		(void)append_item(NULL, &ledger->marks, LEDGER_MAX_MARKS, &mark);
 	}
-	if (parse_items(ledger, &at, &ledger->records, records) && cursor_left(&at)) {
-		marks = cursor_u32(&at);
-		if (!at.overrun && marks <= LEDGER_MAX_MARKS)
-			(void)parse_items(ledger, &at, &ledger->marks, marks);
-	}
-}
-
-static int format_items(struct jw_error *err, const struct ledger_list *list, size_t size,
-						struct buf *bytes)
-{
-	uint8_t number[RECORD];
-
-	for (size_t i = 0; i < list->count; i++) {
-		const struct ledger_item *item = &list->items[i];
-
-		store_u64(number, item->name);
-		store_u64(number + 8, item->value);
-		store_u32(number + 16, item->stamp);
-		store_u32(number + 20, 0);
-		if (buf_append(err, bytes, number, size))
-			return -1;
-	}
-	return 0;
 }
 
 int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
 {
-	uint8_t head[HEAD] = {0}, number[CACHE_STAMP_SIZE];
+	uint8_t number[MARK];
 
-	memcpy(head, magic, sizeof magic);
-	store_u32(head + sizeof magic, (uint32_t)ledger->stamp_count);
-	store_u32(head + sizeof magic + 4, (uint32_t)ledger->records.count);
-	if (buf_append(err, bytes, head, sizeof head))
+	store_u32(number, (uint32_t)ledger->marks.count);
+	if (buf_append(err, bytes, magic, sizeof magic) || buf_append(err, bytes, number, 4))
 		return -1;
-	for (size_t i = 0; i < ledger->stamp_count; i++) {
-		memcpy(number, ledger->stamps[i], CACHE_STAMP_SIZE);
-		number[0] |= ledger->ahead[i] ? AHEAD : 0;
-		if (buf_append(err, bytes, number, CACHE_STAMP_SIZE))
+	for (size_t i = 0; i < ledger->marks.count; i++) {
+		const struct ledger_item *mark = &ledger->marks.items[i];
+
+		store_u64(number, mark->name);
+		store_u64(number + 8, mark->value);
+		store_u32(number + 16, mark->kind);
+		if (buf_append(err, bytes, number, MARK))
 			return -1;
 	}
-	store_u32(number, (uint32_t)ledger->marks.count);
-	if (format_items(err, &ledger->records, RECORD, bytes) ||
-		(ledger->marks.count &&
-		 (buf_append(err, bytes, number, 4) || format_items(err, &ledger->marks, MARK, bytes))))
-		return -1;
 	store_u64(number, fnv_update(FNV_START, bytes->data, bytes->size));
 	return buf_append(err, bytes, number, SUM);
 }
@@ -227,7 +157,6 @@ void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache
 void ledger_close(struct ledger *ledger)
 {
 	mem_free(ledger->files);
-	free_list(&ledger->records);
 	free_list(&ledger->marks);
 	*ledger = (struct ledger){0};
 }
@@ -313,80 +242,6 @@ static uint64_t ledger_place_of(const struct ledger *ledger, const struct plan_m
 	return fnv_update(ledger->files[module->file], rest, sizeof rest);
 }
 
-const struct ledger_item *ledger_find(const struct ledger *ledger, const struct plan_module *module)
-{
-	return ledger_item(&ledger->records, ledger_place_of(ledger, module));
-}
-
-static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uint32_t stamp)
-{
-	static const struct set none;
-	const struct ledger_item *known = ledger_item(&ledger->records, place);
-	const struct ledger_item record = {.name = place, .value = key, .stamp = stamp};
-
-	if (known && known->value == key && known->stamp == stamp)
-		return;
-	/* Drops the older half, so that this happens seldom. */
-	if (!known && ledger->records.count == LEDGER_MAX_RECORDS)
-		keep_items(&ledger->records, &none, LEDGER_MAX_RECORDS / 2);
-	(void)ledger_put(NULL, &ledger->records, LEDGER_MAX_RECORDS, &record);
-	ledger->changed = true;
-}
-
-/* A driver that was once seen here does not belong to another machine alone. */
-static uint32_t note_stamp(struct ledger *ledger, const char *stamp)
-{
-	const size_t known = ledger->stamp_count;
-	const uint32_t number = ledger_stamp_number(ledger, stamp);
-
-	if (number < LEDGER_MAX_STAMPS && ledger->ahead[number] != ledger->elsewhere &&
-		(number == known || !ledger->elsewhere)) {
-		ledger->ahead[number] = ledger->elsewhere;
-		ledger->changed = true;
-	}
-	return number;
-}
-
-static bool is_made(const struct plan *plan, const struct plan_module *module)
-{
-	return module->state == PLAN_COLD && module->key &&
-		   cache_presence(plan->cache_dir, module->key, &module->identity, NULL) == CACHE_PRESENT;
-}
-
-/* Records the plan of `from` in `ledger`, which may be the same ledger. */
-static void note_plan(struct ledger *ledger, const struct ledger *from, bool include_made)
-{
-	const struct plan *plan = from->plan;
-	const uint32_t stamp = note_stamp(ledger, plan->profile.stamp);
-
-	for (size_t i = 0; stamp < LEDGER_MAX_STAMPS && i < plan->module_count; i++) {
-		const struct plan_module *module = &plan->modules[i];
-
-		if (module->state == PLAN_WARM || (include_made && is_made(plan, module)))
-			note_record(ledger, ledger_place_of(from, module), module->key, stamp);
-	}
-}
-
-void ledger_note(struct ledger *ledger, const char *state_dir, bool include_made)
-{
-	const struct plan *plan = ledger->plan;
-	struct locked_ledger file;
-	int result;
-
-	if (!state_dir || !plan->cache_dir || !plan->profile.stamp[0])
-		return;
-	note_plan(ledger, ledger, include_made);
-	if (!ledger->changed)
-		return;
-	ledger->changed = false;
-	/* Other processes may have written the file since. */
-	result = open_locked(NULL, state_dir, plan->cache_dir, &file);
-	file.ledger.elsewhere = ledger->elsewhere;
-	if (!result)
-		note_plan(&file.ledger, ledger, include_made);
-	(void)close_locked(NULL, &file, result);
-}
-
 void ledger_note_used(const struct ledger *ledger, const char *state_dir)
 {
 	static const struct set none;
@@ -398,7 +253,7 @@ void ledger_note_used(const struct ledger *ledger, const char *state_dir)
 	for (size_t i = 0; !result && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 		const struct ledger_item mark = {
-			.name = ledger_place_of(ledger, module), .value = module->key, .stamp = LEDGER_USED};
+			.name = ledger_place_of(ledger, module), .value = module->key, .kind = LEDGER_USED};
 
 		if (!module->used || ledger_item(marks, mark.name))
 			continue;
@@ -418,7 +273,7 @@ size_t ledger_find_used(const struct ledger *ledger, struct plan *plan)
 		const struct ledger_item *mark =
 			ledger_item(&ledger->marks, ledger_place_of(ledger, &plan->modules[i]));
 
-		plan->modules[i].used = mark && mark->stamp == LEDGER_USED;
+		plan->modules[i].used = mark && mark->kind == LEDGER_USED;
 		count += plan->modules[i].used;
 	}
 	return count;
@@ -448,7 +303,7 @@ int ledger_change_marks(struct jw_error *err, const char *state_dir, const char 
 	for (size_t i = 0; !result && i < coming; i++) {
 		const struct ledger_new_mark *one = &change->marks[i];
 		const struct ledger_item mark = {
-			.name = one->module, .value = one->result, .stamp = LEDGER_REFUSED};
+			.name = one->module, .value = one->result, .kind = LEDGER_REFUSED};
 
 		result = ledger_put(err, &ledger->marks, most, &mark);
 	}
@@ -465,7 +320,7 @@ unsigned ledger_refused(const struct ledger *ledger, uint64_t module)
 {
 	const struct ledger_item *mark = module ? ledger_item(&ledger->marks, module) : NULL;
 
-	return mark && mark->stamp == LEDGER_REFUSED && mark->value <= UINT16_MAX &&
+	return mark && mark->kind == LEDGER_REFUSED && mark->value <= UINT16_MAX &&
 				   refusal_name((unsigned)mark->value)
 			   ? (unsigned)mark->value
 			   : 0;

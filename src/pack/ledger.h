@@ -1,28 +1,17 @@
-/* The entries that a cache has held, as far as jitwarm has seen them: for each module of a file its
- * entry and that entry's driver. They explain why a module is cold that was warm: the driver has
- * changed, the file has changed, or the entry was removed.
+/* What jitwarm notes about the modules of a cache: a mark records that the driver has refused a
+ * module, which would be compiled in vain at each run; or that a command of `run` had the module of
+ * a place compiled, whichever driver is in use later.
  *
- * One file in the state directory for each cache directory. Missing, damaged and foreign parts are
+ * One file in the state directory for each cache directory. Missing, damaged and foreign files are
  * ignored. It is changed under a lock, so that no other process's changes are lost.
  *
- *     file    "JWLED" 0 u16 version   u32 stamps, records   u8 reserved[172] (0)
- *             stamp…   record…   [marks]   u64 FNV-1a-64 of everything before it
+ *     file    "JWLED" 0 u16 version   u32 number   mark…   u64 FNV-1a-64 of everything before it
  *             little endian
- *     stamp   char[19], the first one 0x80 higher if entries were made ahead for that driver
- *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
- *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32, unused
- *     marks   u32 number   mark…
  *     mark    u64 module (ledger_module)   u64 result of the driver   u32 LEDGER_REFUSED
- *             u64 place   u64 key   u32 LEDGER_USED
+ *             u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
+ *             form)   u64 key   u32 LEDGER_USED
  *
- * Former versions used the reserved bytes, and a record's last number, for how a cache had lost
- * entries.
- *
- * A mark records that the driver has refused the module, which would be compiled in
- * vain at each run; or that a command of `run` had the module of that place compiled, whichever
- * driver is in use later. Marks with another last number, and bytes after the marks, are skipped,
- * and dropped when the file is written: former versions had other kinds of marks there (UINT32_MAX
- * - 1: a key, which another module can have).
+ * Marks with another last number are skipped, and dropped when the file is written.
  */
 #pragma once
 
@@ -31,23 +20,18 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/set.h"
-#include "cache/stamp.h"
 #include "plan/plan.h"
 
 enum {
-	LEDGER_MAX_STAMPS = 64,
-	LEDGER_MAX_RECORDS = 1 << 20, /* 24 bytes each; the oldest are forgotten first */
-	LEDGER_MAX_BYTES = 32 << 20,
 	LEDGER_MAX_MARKS = 1 << 16, /* 20 bytes each; the oldest are forgotten first */
+	LEDGER_MAX_BYTES = 2 << 20,
 };
 #define LEDGER_USED    (UINT32_MAX - 2)
 #define LEDGER_REFUSED (UINT32_MAX - 3)
 
-/* A record has a place, its entry's key, and that entry's driver. A mark has a module, the driver's
- * result, and LEDGER_REFUSED; or a place, a key, and LEDGER_USED. */
 struct ledger_item {
-	uint64_t name, value;
-	uint32_t stamp;
+	uint64_t name, value; /* a module and the driver's result; or a place and a key */
+	uint32_t kind;        /* LEDGER_REFUSED or LEDGER_USED */
 };
 
 struct ledger_list {
@@ -57,13 +41,9 @@ struct ledger_list {
 };
 
 struct ledger {
-	char stamps[LEDGER_MAX_STAMPS][CACHE_STAMP_SIZE + 1];
-	bool ahead[LEDGER_MAX_STAMPS]; /* for each stamp: the driver belongs only to another machine */
-	size_t stamp_count;
-	struct ledger_list records, marks;
+	struct ledger_list marks;
 	bool changed;
-	bool partial;   /* the file could not be read, so it must not be overwritten */
-	bool elsewhere; /* set by the caller if the plan's driver is another machine's */
+	bool partial; /* the file could not be read, so it must not be overwritten */
 	/* For the current plan, a hash of each of its files. */
 	const struct plan *plan;
 	uint64_t *files;
@@ -78,18 +58,11 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size);
 int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
 
 /* Returns the ledger's folder for this system's cache; NULL without a state directory. A cache that
- * exists for one run only has no history. */
+ * exists for one run only has none of its own. */
 const char *ledger_home(const struct jw_system *system);
 
 /* Sets the plan for the calls below; it must outlive them. */
 void ledger_begin(struct ledger *ledger, const struct plan *plan);
-/* Returns the record of a module; NULL if nothing is known about it. */
-const struct ledger_item *ledger_find(const struct ledger *ledger,
-									  const struct plan_module *module);
-/* Records every warm module of the plan (with `include_made`, also modules that have their entry
- * now), and writes the file if something is new. Ignores failures. */
-void ledger_note(struct ledger *ledger, const char *state_dir, bool include_made);
-
 /* Marks the modules of the plan that are `used`, and writes the file if there is something new.
  * Ignores a failure. */
 void ledger_note_used(const struct ledger *ledger, const char *state_dir);
@@ -126,8 +99,6 @@ struct ledger_item *ledger_item(const struct ledger_list *list, uint64_t name);
 /* Adds an item, or replaces the one with its name. */
 int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
 			   const struct ledger_item *item);
-/* Returns the number of a stamp, which it adds if there is space; else LEDGER_MAX_STAMPS. */
-uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
 /* Returns the path of a cache's ledger, which the caller frees; NULL without a state directory. */
 char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache_dir);
 /* Reads a ledger; a missing one is empty, and one that cannot be read is empty and partial. */

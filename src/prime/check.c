@@ -15,6 +15,7 @@
 #include "driver/targets.h"
 #include "find/found.h"
 #include "find/named_paths.h"
+#include "pack/ledger.h"
 #include "plan/forecast.h"
 #include "plan/plan.h"
 #include "prime/explain.h"
@@ -346,22 +347,6 @@ static void summarise(const struct plan *plan, const struct jw_check_options *op
 	result->images = plan->images;
 }
 
-/* Lists the causes of the cold modules. An index that cannot be read explains nothing. */
-static int list_causes(struct jw_error *err, const struct jw_cache_info *cache,
-					   const struct plan *plan, const struct ledger *ledger,
-					   struct jw_check_result *result)
-{
-	const struct explain_request request = {
-		.plan = plan, .ledger = ledger, .limit_bytes = cache->limit_bytes};
-	struct explanation *explanations;
-
-	if (explain_plan(err, &request, &explanations))
-		return -1;
-	explain_causes(&request, explanations, result);
-	mem_free(explanations);
-	return 0;
-}
-
 /* Returns whether the question is about this machine, even if its GPUs are named. */
 static bool is_here(const struct jw_check_options *options)
 {
@@ -402,6 +387,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	struct required_wheels required = {.owner = NULL};
 	struct ledger ledger = {0};
 	struct plan *plan = NULL;
+	char why[EXPLAIN_TEXT];
 	int result = -1;
 
 	if (!request.target_count)
@@ -450,11 +436,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	for (size_t i = 0; i < plan->module_count; i++)
 		plan_refuse(plan, &plan->modules[i],
 					ledger_refused(&ledger, ledger_module(&plan->modules[i])));
-	if (options->explain && list_causes(err, settings, plan, &ledger, checked))
-		goto done;
-	/* A later check can then say why a module is cold that is warm now. */
-	if (!options->driver && !options->system->elsewhere)
-		ledger_note(&ledger, request.state_dir, false);
+	if (options->explain && *explain_most(why, plan))
+		checked->why = arena_string(checked, why);
 
 	checked->verdict = verdict_of(plan, request.found, settings, !options->driver, &checked->cache);
 	if (options->recording)

@@ -237,23 +237,15 @@ void planning_free(struct planning *planning)
 	*planning = (struct planning){0};
 }
 
-int planning_explain(struct jw_error *err, const struct jw_system *system, const struct plan *plan,
-					 const struct ledger *ledger, struct jw_prime_plan *sum)
+void planning_explain(const struct jw_system *system, const struct plan *plan,
+					  struct jw_prime_plan *sum)
 {
-	const struct explain_request request = {
-		.plan = plan, .ledger = ledger, .limit_bytes = system->cache.limit_bytes};
-	struct explanation *explanations;
-
 	/* A cache for this run only was never primed, whatever the account's cache has. */
 	if (!sum->cold || system->scratch)
-		return 0;
-	if (explain_plan(err, &request, &explanations))
-		return -1;
-	explain_line(sum->why, &request, explanations);
-	mem_free(explanations);
+		return;
+	explain_line(sum->why, plan);
 	/* The memory is released while the compilers run, which can use it. */
 	os_release_memory();
-	return 0;
 }
 
 /* Returns as many workers as requested that have memory for medium modules; later each is admitted

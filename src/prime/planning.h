@@ -50,8 +50,8 @@ void planning_note_refused(struct plan *plan, const struct ledger *ledger,
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum);
 /* Fills in sum->why: the reasons for cold modules. */
-int planning_explain(struct jw_error *err, const struct jw_system *system, const struct plan *plan,
-					 const struct ledger *ledger, struct jw_prime_plan *sum);
+void planning_explain(const struct jw_system *system, const struct plan *plan,
+					  struct jw_prime_plan *sum);
 /* Chooses the modules of this run by limit and budgets, and counts them by GPU. */
 void planning_choose(struct plan *plan, const struct jw_system *system,
 					 const struct jw_prime_options *options, struct jw_prime_result *outcome);

@@ -191,7 +191,6 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 		return -1;
 	reuse_other_drivers(system, options, run->staged.path, plan, outcome);
 	ledger_open(&run->ledger, ledger_home(system), system->cache.path);
-	run->ledger.elsewhere = system->elsewhere;
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &sum->cache);
 	planning_sum_up(plan, options, sum);
 	ledger_begin(&run->ledger, plan);
@@ -199,8 +198,7 @@ static int reuse_step(struct jw_error *err, struct priming *run)
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "no “jitwarm run” has noted which of these modules programs use: start "
 						 "one (“jitwarm run -- PROGRAM”), or leave out --used-only");
-	if (planning_explain(err, system, plan, &run->ledger, sum))
-		return -1;
+	planning_explain(system, plan, sum);
 	planning_choose(plan, system, options, outcome);
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (plan->modules[i].state == PLAN_COLD && plan->modules[i].key)
@@ -271,7 +269,6 @@ static int compile_step(struct jw_error *err, struct priming *run)
 		outcome->compile.repaired = unsound && !result && !outcome->compile.stopped.code;
 	}
 	planning_note_assumptions(run->planning.plan, outcome);
-	ledger_note(&run->ledger, ledger_home(system), true);
 	return result;
 }
 

@@ -258,7 +258,6 @@ static void remember(const struct recorder *recorder)
 		return;
 	ledger_open(&ledger, system->state_dir, system->cache.path);
 	ledger_begin(&ledger, recorder->plan);
-	ledger_note(&ledger, system->state_dir, true);
 	ledger_note_used(&ledger, system->state_dir);
 	ledger_close(&ledger);
 }

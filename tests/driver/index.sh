@@ -38,9 +38,8 @@ count=$(entries)
 [ "$(starts)" = "compiled 0 of $count" ] || fail "not warm: $(starts)"
 cp -a "$CUDA_CACHE_PATH" "$scratch/warm"
 
-# state NAME NEXT STARTS COMMAND [LEFT REASON]: NEXT is `check`'s word; STARTS is what the application does with all entries there: 0
-# (compiles none), all, hangs; LEFT is the number of entries after one more was stored; REASON says why the others are gone, as in `check
-# --explain`
+# state NAME NEXT STARTS COMMAND [LEFT]: NEXT is `check`'s word; STARTS is what the application does with all entries there: 0
+# (compiles none), all, hangs; LEFT is the number of entries after one more was stored
 state()
 {
 	local name=$1 next=$2 wanted=$3 answer status=1
@@ -66,8 +65,8 @@ state()
 		jitwarm 1 check "$library"
 		store_one
 		[ "$(entries)" = "$5" ] || fail "$name: $(entries) entries after an insert, not $5"
-		jitwarm 1 check --explain "$library"
-		so "d['cold'] == $count and [c['reason'] for c in d['causes']] == ['$6'] and 'index' in d['causes'][0]['text']"
+		jitwarm 1 check "$library"
+		so "d['cold'] == $count"
 	fi
 	# prime repairs the index, though nothing is cold.
 	fresh "$4"
@@ -83,18 +82,18 @@ state()
 }
 
 state sound adds 0 :
-state missing wipes 0 'rm "$index"' 1 deleted
-state empty wipes 0 ': >"$index"' 1 deleted
-state header wipes 0 'truncate -s 9 "$index"' 1 deleted
-state garbage wipes 0 'echo forty bytes that make no index at all >"$index"' 1 deleted
+state missing wipes 0 'rm "$index"' 1
+state empty wipes 0 ': >"$index"' 1
+state header wipes 0 'truncate -s 9 "$index"' 1
+state garbage wipes 0 'echo forty bytes that make no index at all >"$index"' 1
 state truncated wipes all 'truncate -s -20 "$index"'
 state directory nothing all 'rm "$index"; mkdir "$index"'
 state pipe hangs hangs 'rm "$index"; mkfifo "$index"'
-state "link to a device" wipes 0 'rm "$index"; ln -s /dev/null "$index"' 1 deleted
+state "link to a device" wipes 0 'rm "$index"; ln -s /dev/null "$index"' 1
 state "link to nowhere" nothing all 'rm "$index"; ln -s nowhere/at/all "$index"'
 # total: makes the total too large by more than the limit, so that each insert evicts everything and stores nothing
 total() { printf '\0\0\0\x40\1\0\0\0' | dd of="$index" bs=1 seek=8 conv=notrunc status=none; }
-state total evicts_all 0 total 0 evicted
+state total evicts_all 0 total 0
 
 # A folder with files in it is left alone.
 rm -rf "$CUDA_CACHE_PATH" && cp -a "$scratch/warm" "$CUDA_CACHE_PATH"

@@ -45,7 +45,6 @@ const struct struck_line struck_lines[] = {
 	{"find", 1, false, true},
 	{"find " TARGET " --json", 1, false, true},
 	{"check --json " TARGET " frame==1.2", 1, false, false},
-	{"check --explain tree frame", 1, false, false},
 	{"LC_ALL=ko_KR.UTF-8 check tree", 1, false, false},
 	{"scan tree", 0, false, false},
 	{"scan --json --environment env", 1, false, false},

@@ -10,8 +10,6 @@
 
 enum { CHANGE_MS = 300 };
 
-static const char stamp[] = "Apr  8 202512:10:18";
-
 static int mark(struct ledger *ledger, const char *path, uint64_t key)
 {
 	const struct ledger_item one = {key, 218, LEDGER_REFUSED};
@@ -74,13 +72,13 @@ static int hold_lock(int ready, int end)
 		   read(end, &byte, 1) != 0;
 }
 
-/* Notes a plan in a process of its own, which ends with 0 if it wrote nothing. */
+/* Notes what a plan uses in a process of its own, which ends with 0 if it wrote nothing. */
 static int note_plan(const char *path, char *cache)
 {
 	static char library[] = "/no/such";
 	struct plan_file file = {.path = library};
 	struct plan_target target = {.device.sm = 86};
-	struct plan_module module = {.state = PLAN_WARM, .key = 1};
+	struct plan_module module = {.state = PLAN_WARM, .key = 1, .used = true};
 	struct plan plan = {.cache_dir = cache,
 						.files = &file,
 						.file_count = 1,
@@ -90,10 +88,9 @@ static int note_plan(const char *path, char *cache)
 						.module_count = 1};
 	struct ledger ledger;
 
-	memcpy(plan.profile.stamp, stamp, sizeof stamp);
 	ledger_open(&ledger, folder, cache);
 	ledger_begin(&ledger, &plan);
-	ledger_note(&ledger, folder, false);
+	ledger_note_used(&ledger, folder);
 	ledger_close(&ledger);
 	return os_exists(path);
 }

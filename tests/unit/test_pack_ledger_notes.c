@@ -1,4 +1,5 @@
-/* A plan and changed marks are noted in a ledger, whose file is written only at certain moments. */
+/* Used and refused modules are noted in a ledger, whose file is written only if something is new.
+ */
 #include "folder.h"
 
 #include <string.h>
@@ -14,8 +15,6 @@ __attribute__((visibility("default"))) int fsync(int fd)
 	(void)fd;
 	return 0;
 }
-
-static const char stamp[] = "Apr  8 202512:10:18";
 
 static char *cache, *state_dir, *path;
 static char no_such[] = "/no/such", first_member[] = "a", second_member[] = "b";
@@ -58,7 +57,6 @@ static int start(void **state)
 						 .target_count = 2,
 						 .modules = modules,
 						 .cache_dir = cache};
-	memcpy(plan.profile.stamp, stamp, sizeof stamp);
 	for (size_t i = 0; i < 8; i++)
 		modules[i] = (struct plan_module){.state = PLAN_WARM, .key = 10 + i};
 	return 0;
@@ -77,55 +75,60 @@ static uint64_t inode_of(const char *file)
 	return os_stat(NULL, file, &stat) ? 0 : stat.inode;
 }
 
-TEST(without_a_place_or_a_driver_nothing_is_noted)
+/* Makes the plan's first modules used. */
+static void use(size_t count)
+{
+	plan.module_count = count;
+	for (size_t i = 0; i < count; i++)
+		modules[i].used = true;
+}
+
+static size_t used_again(void)
+{
+	struct ledger ledger;
+	size_t count;
+
+	for (size_t i = 0; i < plan.module_count; i++)
+		modules[i].used = false;
+	begin(&ledger);
+	count = ledger_find_used(&ledger, &plan);
+	ledger_close(&ledger);
+	return count;
+}
+
+TEST_WITH(without_a_place_nothing_is_noted, start, NULL)
 {
 	struct ledger ledger;
 
-	plan.module_count = 1;
-	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(start(state), 0);
-		plan.cache_dir = i == 1 ? NULL : cache;
-		plan.profile.stamp[0] = (char)(i == 2 ? 0 : 'A');
-		begin(&ledger);
-		ledger_note(&ledger, i == 0 ? NULL : state_dir, false);
-		assert_int_equal(ledger.records.count, 0);
-		assert_false(os_exists(path));
-		ledger_close(&ledger);
-	}
+	use(1);
+	begin(&ledger);
+	ledger_note_used(&ledger, NULL);
+	ledger_close(&ledger);
+	assert_false(os_exists(path));
 	assert_null(ledger_file(NULL, NULL, cache));
 	assert_null(ledger_file(NULL, state_dir, NULL));
 }
 
-/* Warm modules are noted, and so are modules whose entry exists by now, if they are requested
- * again. */
-TEST(what_has_its_entry_is_noted)
+/* Modules are told apart by file, member, place, architecture and form. */
+TEST_WITH(used_modules_are_found_again, start, NULL)
 {
-	struct entries_entry entry;
-	const struct {
-		enum plan_state state;
-		uint64_t key, more;
-		bool again, noted;
-	} cases[] = {{PLAN_WARM, 5, 0, false, true},     {PLAN_WARM, 5, 0, true, true},
-				 {PLAN_COLD, 0, 0, true, false},     {PLAN_COLD, 1, 0, false, false},
-				 {PLAN_COLD, 1, 0, true, true},      {PLAN_COLD, 1, 1, true, false},
-				 {PLAN_COLD, 2, 0, true, false},     {PLAN_LEFT_OUT, 1, 0, true, false},
-				 {PLAN_LEFT_OUT, 1, 0, false, false}};
+	struct ledger ledger;
 
-	entries_make(&entry, 1, 0);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct ledger ledger;
-
-		assert_int_equal(start(state), 0);
-		plan.module_count = 1;
-		modules[0].state = cases[i].state;
-		modules[0].key = cases[i].key == 1 ? entry.key : cases[i].key;
-		modules[0].identity = entry.identity;
-		modules[0].identity.bytes[0] += (uint8_t)cases[i].more;
+	modules[1].file = 1;
+	modules[2].file = 2;
+	modules[3].target = 1;
+	modules[4].container_offset = 64;
+	modules[5].form = modules[0].form + 1;
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(os_exists(path) ? os_remove(why, path) : 0, 0);
+		plan.module_count = 6;
+		for (size_t k = 0; k < 6; k++)
+			modules[k].used = k == i;
 		begin(&ledger);
-		ledger_note(&ledger, state_dir, cases[i].again);
-		if ((ledger_find(&ledger, &modules[0]) != NULL) != cases[i].noted)
-			fail_msg("%zu", i);
+		ledger_note_used(&ledger, state_dir);
 		ledger_close(&ledger);
+		assert_int_equal(used_again(), 1);
+		assert_true(modules[i].used);
 	}
 }
 
@@ -133,116 +136,42 @@ TEST(what_has_its_entry_is_noted)
 TEST_WITH(news_alone_are_written, start, NULL)
 {
 	struct ledger ledger;
-	uint64_t first, second;
+	uint64_t first;
 
-	plan.module_count = 1;
+	use(1);
 	begin(&ledger);
-	ledger_note(&ledger, state_dir, false);
+	ledger_note_used(&ledger, state_dir);
 	first = inode_of(path);
 	assert_true(first != 0);
-	ledger_note(&ledger, state_dir, false);
+	/* another entry of the same place, such as another driver's */
+	modules[0].key++;
+	ledger_note_used(&ledger, state_dir);
 	assert_int_equal(inode_of(path), first);
-	/* another entry, another driver */
-	for (unsigned i = 0; i < 2; i++) {
-		modules[0].key += i == 0;
-		plan.profile.stamp[18] = (char)(i == 1 ? '9' : plan.profile.stamp[18]);
-		first = inode_of(path);
-		ledger_note(&ledger, state_dir, false);
-		second = inode_of(path);
-		assert_true(second && second != first);
-		assert_int_equal(ledger.records.count, 1);
-		assert_int_equal(ledger_find(&ledger, &modules[0])->value, 11);
-		assert_int_equal(ledger_find(&ledger, &modules[0])->stamp, i ? 1 : 0);
-		ledger_note(&ledger, state_dir, false);
-		assert_int_equal(inode_of(path), second);
-	}
+	modules[1].file = 1;
+	use(2);
+	ledger_note_used(&ledger, state_dir);
+	assert_true(inode_of(path) != first);
 	ledger_close(&ledger);
-}
-
-/* A driver of another machine stays marked as different from those that were here. */
-TEST_WITH(what_is_made_for_elsewhere_is_told_apart, start, NULL)
-{
-	static const bool elsewhere[] = {true, true, false, true};
-	struct ledger ledger;
-
-	plan.module_count = 1;
-	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
-		begin(&ledger);
-		ledger.elsewhere = elsewhere[i];
-		ledger_note(&ledger, state_dir, true);
-		ledger_close(&ledger);
-		ledger_open(&ledger, state_dir, cache);
-		assert_int_equal(ledger.stamp_count, 1);
-		assert_string_equal(ledger.stamps[0], stamp);
-		assert_int_equal(ledger.ahead[0], i < 2);
-		assert_int_equal(ledger.records.count, 1);
-		ledger_close(&ledger);
-	}
-}
-
-TEST_WITH(the_older_half_makes_room, start, NULL)
-{
-	static struct ledger ledger, again;
-	struct buf bytes = BUF_MAX(LEDGER_MAX_BYTES);
-
-	begin(&ledger);
-	for (size_t i = 0; i < LEDGER_MAX_RECORDS; i++) {
-		const struct ledger_item record = {.name = i + 1, .value = i};
-
-		OK(ledger_put(why, &ledger.records, LEDGER_MAX_RECORDS, &record));
-	}
-	assert_int_equal(
-		ledger_put(NULL, &ledger.records, LEDGER_MAX_RECORDS, &(struct ledger_item){.name = 0}),
-		-1);
-	assert_int_equal(ledger_stamp_number(&ledger, stamp), 0);
-	OK(ledger_format(why, &ledger, &bytes));
-	ledger_parse(&again, bytes.data, bytes.size);
-	assert_int_equal(again.records.count, LEDGER_MAX_RECORDS);
-	ledger_close(&again);
-	buf_free(&bytes);
-	plan.module_count = 1;
-	ledger_note(&ledger, NULL, false);
-	assert_int_equal(ledger.records.count, LEDGER_MAX_RECORDS);
-	ledger_note(&ledger, state_dir, false);
-	assert_int_equal(ledger.records.count, LEDGER_MAX_RECORDS / 2 + 1);
-	assert_null(ledger_item(&ledger.records, LEDGER_MAX_RECORDS / 2));
-	assert_int_equal(ledger_item(&ledger.records, LEDGER_MAX_RECORDS / 2 + 1)->value,
-					 LEDGER_MAX_RECORDS / 2);
-	assert_int_equal(ledger_item(&ledger.records, LEDGER_MAX_RECORDS)->value,
-					 LEDGER_MAX_RECORDS - 1);
-	assert_int_equal(ledger_find(&ledger, &modules[0])->value, 10);
-	ledger_close(&ledger);
+	assert_int_equal(used_again(), 2);
 }
 
 /* ---- files */
 
-/* A process that read the file before another process noted something, under different numbers of
- * stamps, loses nothing of it. */
-TEST_WITH(records_of_another_process_stay, start, NULL)
+/* A process that read the file before another process noted something loses nothing of it. */
+TEST_WITH(marks_of_another_process_stay, start, NULL)
 {
 	const struct ledger_new_mark refused = {.module = 1, .result = 218};
 	const struct ledger_change what = {.marks = &refused, .mark_count = 1};
-	struct ledger ledger, other;
+	struct ledger ledger;
 
-	plan.module_count = 1;
-	memcpy(plan.profile.stamp, "Jan  1 200000:00:00", sizeof stamp);
-	begin(&other);
-	ledger_note(&other, state_dir, false);
-	ledger_close(&other);
-	memcpy(plan.profile.stamp, stamp, sizeof stamp);
+	use(1);
 	begin(&ledger);
 	OK(ledger_change_marks(why, state_dir, cache, &what));
-	modules[0].file = 1;
-	begin(&other);
-	ledger_note(&other, state_dir, false);
-	ledger_close(&other);
-	modules[0].file = 0;
-	ledger_note(&ledger, state_dir, false);
+	ledger_note_used(&ledger, state_dir);
 	ledger_close(&ledger);
 	begin(&ledger);
-	assert_int_equal(ledger.records.count, 2);
-	assert_int_equal(ledger_find(&ledger, &modules[0])->stamp, 1);
 	assert_int_equal(ledger_refused(&ledger, 1), 218);
+	assert_int_equal(ledger_find_used(&ledger, &plan), 1);
 	ledger_close(&ledger);
 }
 
@@ -276,7 +205,7 @@ TEST(marks_make_room_for_others)
 	}
 }
 
-TEST_WITH(the_history_is_where_the_run_is, start, NULL)
+TEST_WITH(the_ledger_is_where_the_run_is, start, NULL)
 {
 	struct jw_system system = {.state_dir = state_dir};
 	struct os_file *lock = NULL;

@@ -22,7 +22,6 @@ struct check_document {
 	struct jw_check_result result;
 	struct jw_check_gpu sum;
 	const char *why_useless;
-	bool explain;
 };
 
 #define GPU(member, ...)          JSON(struct jw_check_gpu, member, __VA_ARGS__)
@@ -125,25 +124,6 @@ static const struct json_field compiler_fields[] = {
 	{0},
 };
 
-static const char *format_reason(char room[JSON_ROOM], const void *reason)
-{
-	(void)room;
-	return jw_cold_reason_name(*(const enum jw_cold_reason *)reason);
-}
-
-static const struct json_field cause_fields[] = {
-	JSON(struct jw_check_cause, path, "the path of the library"),
-	JSON(struct jw_check_cause, member, "for a file inside an archive: its name in the archive",
-		 .presence = JSON_UNLESS_NULL),
-	JSON_FORMATTED("target", struct jw_check_cause, target, document_sm,
-				   "the GPU architecture: `sm_86`"),
-	JSON(struct jw_check_cause, modules, "the number of modules that are cold for this reason"),
-	JSON_FORMATTED("reason", struct jw_check_cause, reason, format_reason,
-				   "why the modules are cold; the table below has the names"),
-	JSON(struct jw_check_cause, text, "the reason in words, in one line"),
-	{0},
-};
-
 static const struct json_field check_fields[] = {
 	JSON_LIST_OF("gpus", struct check_document, result.gpus, result.gpu_count,
 				 JSON_TABLE(struct jw_check_gpu, gpu_fields),
@@ -178,10 +158,6 @@ static const struct json_field check_fields[] = {
 				 JSON_TABLE(struct jw_check_compiler, compiler_fields),
 				 "compilers with which programs compile while they run, in the packages and "
 				 "folders: those too new for the driver or too old for a GPU"),
-	JSON_LIST_OF("causes", struct check_document, result.causes, result.cause_count,
-				 JSON_TABLE(struct jw_check_cause, cause_fields),
-				 "with `--explain`: for each library, GPU and reason why modules are cold",
-				 JSON_IF(struct check_document, explain)),
 	JSON_LINES_OF(
 		"notes", struct check_document, result.notes, result.note_count,
 		"remarks on modules that were left out and files that could not be read, one a line"),
@@ -190,12 +166,6 @@ static const struct json_field check_fields[] = {
 const struct json_table document_check = {
 	.schema = "jitwarm.check/1",
 	.fields = check_fields,
-	.end = "A `reason` is `never` (the disk has no trace of the modules), `driver` "
-		   "(another driver compiled them), `file` (an earlier version of the file was "
-		   "compiled), `damaged` (the entry exists and drivers refuse it), `evicted` (the "
-		   "driver evicted it), `deleted` (by somebody, or by a driver "
-		   "that wiped the cache) or `unknown` (the names of this driver's entries are not "
-		   "known, or the entry cannot be read).",
 };
 
 /* ---- the text */
@@ -246,23 +216,21 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 				  &line);
 }
 
-/* With `explain` prints everything that is known about the GPU; else its line, and the faults of
- * its entries. */
+/* Prints the line of the GPU, and the faults of its entries. */
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
-					  const struct jw_check_result *result, bool explain)
+					  const struct jw_check_result *result)
 {
 	const struct verdict_row row = verdict_checked(result, gpu);
 	struct buf answer = BUF_MAX(VERDICT_SENTENCE);
 	char name[GPUS_NAME], text[MODULE_TEXT];
 	enum style style;
 
-	explain = explain || row.failing;
-	style = verdict_print(&answer, &row, VERDICT_OF | (explain ? VERDICT_PTX : VERDICT_PRIME));
+	style = verdict_print(&answer, &row, VERDICT_OF | (row.failing ? VERDICT_PTX : VERDICT_PRIME));
 	output_line(out, style, "%s: %s", gpu_targets_name(name, out, gpu->target), buf_text(&answer));
 	buf_free(&answer);
 	if (row.nameless && gpu->cold)
 		return;
-	if (explain && gpu->cold)
+	if (row.failing && gpu->cold)
 		output_line(out, STYLE_PLAIN, "%s", forecast_text(text, "  ", &gpu->forecast, ""));
 	if (gpu->used && gpu->used_cold)
 		output_line(out, STYLE_PLAIN, "  your runs used %zu of %s; %zu of the used ones are cold",
@@ -289,7 +257,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu,
 					"  %zu of the modules: an entry of another module has the same name, as "
 					"“jitwarm prime” shows",
 					gpu->taken);
-	if ((explain || !gpu->cold) && module_text_link(text, "  ", gpu->link, &gpu->forecast, ""))
+	if ((row.failing || !gpu->cold) && module_text_link(text, "  ", gpu->link, &gpu->forecast, ""))
 		output_line(out, STYLE_PLAIN, "%s", text);
 }
 
@@ -326,48 +294,23 @@ static const char *nameless_text(char text[ANSWER_TEXT], const struct jw_check_o
 }
 
 /* The answer for each GPU, and the files with which programs fail. */
-static void print_answer(const struct output *out, const struct jw_check_options *asked,
-						 const struct jw_check_result *result)
+static void print_answer(const struct output *out, const struct jw_check_result *result)
 {
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
-		print_gpu(out, &result->gpus[i], result, asked->explain);
-	if (result->names_known && asked->explain && forecast_doubt(&result->all.forecast))
-		output_line(out, STYLE_PLAIN, "%s", forecast_doubt(&result->all.forecast));
+		print_gpu(out, &result->gpus[i], result);
 	for (size_t i = 0; i < result->failing_count; i++)
 		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
 }
 
-/* The compilers that do not fit, and with --explain the libraries with cold modules and why they
- * are cold. */
-static void print_reasons(const struct output *out, const struct jw_check_options *asked,
-						  const struct jw_check_result *result)
+/* Prints the compilers that do not fit. */
+static void print_compilers(const struct output *out, const struct jw_check_result *result)
 {
-	char time[TEXT_SHORT], target[JW_TARGET_TEXT];
-
 	for (size_t i = 0; i < result->compiler_count; i++) {
 		const struct jw_check_compiler *compiler = &result->compilers[i];
 
 		output_line(out, compiler->fails ? STYLE_WARN : STYLE_PLAIN,
 					compiler->version ? "%s (%s %s)" : "%s (%s)", compiler->why,
 					compiler->package ? compiler->package : compiler->file, compiler->version);
-	}
-	for (size_t i = 0; result->names_known && asked->explain && i < result->file_count; i++) {
-		const struct jw_check_file *file = &result->files[i];
-
-		if (!file->cold)
-			continue;
-		output_line(out, STYLE_PLAIN, "  %s%s%s: %zu cold, %s on one core", file->path,
-					file->member ? ": " : "", file->member ? file->member : "", file->cold,
-					text_span(time, file->seconds, file->seconds));
-		for (size_t k = 0; k < result->cause_count; k++) {
-			const struct jw_check_cause *cause = &result->causes[k];
-
-			if (!strcmp(cause->path, file->path) && text_same(cause->member, file->member))
-				output_line(out, STYLE_PLAIN, "    %zu%s%s: %s", cause->modules,
-							result->gpu_count > 1 ? " for " : "",
-							result->gpu_count > 1 ? jw_target_sm(target, cause->target) : "",
-							cause->text);
-		}
 	}
 }
 
@@ -407,7 +350,6 @@ static int check_run(struct jw_error *err, struct cli *cli)
 		.named_count = given->operand_count,
 		.driver = options_value(given, "driver"),
 		.everything = options_given(given, "all"),
-		.explain = options_given(given, "explain"),
 		.cancel = cli_cancel,
 	};
 	const char *cache = options_value(given, "cache"),
@@ -457,15 +399,14 @@ static int check_run(struct jw_error *err, struct cli *cli)
 	if (!result->images && result->verdict == JW_VERDICT_WARM)
 		output_line(&cli->out, STYLE_GOOD,
 					"Warm: the cache has the recorded modules, which are in no file.");
-	print_answer(&cli->out, &options, result);
+	print_answer(&cli->out, result);
 	cures_print_checked(cli, result, targets);
-	print_reasons(&cli->out, &options, result);
+	print_compilers(&cli->out, result);
 	if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
 		print_next(cli, &options, result);
 	/* The notes of the search come first, and were printed as it went on. */
 	plan_notes_print(&cli->out, given, result->notes + files.found->note_count,
-					 result->note_count - files.found->note_count, result->assumptions,
-					 options.explain);
+					 result->note_count - files.found->note_count, result->assumptions);
 	if (result->cache.text[0])
 		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
 	if (result->verdict == JW_VERDICT_NO_ROOM)
@@ -475,12 +416,12 @@ static int check_run(struct jw_error *err, struct cli *cli)
 		cli_warn_of_settings(cli);
 	if (result->verdict == JW_VERDICT_USELESS)
 		cli_warn_useless(cli);
-	failed = document_print(&cli->out, &document_check,
-							&(struct check_document){
-								.result = *result,
-								.sum = result->all,
-								.why_useless = options.driver ? "" : cli->system->cache.why_useless,
-								.explain = options.explain});
+	failed =
+		document_print(&cli->out, &document_check,
+					   &(struct check_document){
+						   .result = *result,
+						   .sum = result->all,
+						   .why_useless = options.driver ? "" : cli->system->cache.why_useless});
 done:
 	jw_result_free(result);
 	found_files_free(&files);
@@ -497,8 +438,6 @@ static const struct cli_option check_options[] = {
 	CLI_VALUE("recording", "FILE",
 			  "Check only the modules that this recording of “jitwarm run” names or holds",
 			  .names = NAMES_FILE),
-	CLI_FLAG("explain", "Print which files have cold modules, and why: never primed, another "
-						"driver, another version of the file, damaged, evicted, deleted"),
 	{0},
 };
 
@@ -518,7 +457,7 @@ const struct cli_command command_check = {
 		"GPU or the driver refuses the code, settings keep the driver from using its cache, or a "
 		"whole environment or folder has no device code (for a package without any it is 0), 3 "
 		"if nothing could be read.",
-	.examples = "jitwarm check tensorflow\njitwarm check --explain --environment ~/venv\n",
+	.examples = "jitwarm check tensorflow\njitwarm check --environment ~/venv\n",
 	.options = check_options,
 	.reads = true,
 	.run = check_run,

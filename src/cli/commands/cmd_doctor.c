@@ -620,7 +620,7 @@ static int print_findings(struct doctoring *doctoring)
 		return 0;
 	}
 	plan_notes_print(&cli->out, &cli->options, document.result.notes, document.result.note_count,
-					 document.result.assumptions, false);
+					 document.result.assumptions);
 	put_findings(&text, &document);
 	if (text.size)
 		print_lines_of(&cli->out, (char *)text.data);

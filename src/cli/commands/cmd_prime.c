@@ -1161,7 +1161,7 @@ static int conclude(struct prime_command *priming, const struct jw_prime_result 
 		unattended->restored = result->reuse.refilled.entries + result->reuse.from_folder.entries +
 							   (result->reuse.carried ? result->reuse.carried->carried : 0);
 	plan_notes_print(&cli->out, &cli->options, result->notes, result->note_count,
-					 result->assumptions, false);
+					 result->assumptions);
 	cli_end_with(cli, status_of_outcome(priming, result));
 	print_outcome(priming, result);
 	if (result->keep.pack)

@@ -72,7 +72,6 @@ printf '.version 9.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{\n\
 shown 0 status
 shown 0 scan --target sm_86,sm_89,sm_120 --driver 13.0 "$sample"
 snapshot shown 1 check "$sample" lib
-shown 1 check --explain "$sample"
 shown 1 check --target sm_86 --driver 550.163.01 "$sample" lib
 shown 0 which --target rtx5090 tensorflow xformers
 shown 64 check --nonsense

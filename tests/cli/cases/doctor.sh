@@ -48,10 +48,10 @@ snapshot run 64 doctor --pid 0
 
 # ---- not primed; --fix primes
 CUDA_CACHE_PATH=$place/never found 1 cold "$sample"
-says_of cold evidence "never primed"
+says_of cold evidence "never primed, or removed since"
 fresh
 found 1 cold "$sample"
-says_of cold evidence "deleted"
+says_of cold evidence "removed since"
 json 'd["findings"][0]["command"] == ["prime", d["findings"][0]["command"][1]] and d["cold"] == 8'
 app_compiles 8
 rm -rf "$place/cache"

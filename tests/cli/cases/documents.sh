@@ -12,4 +12,4 @@ run 0 run --json --record r.json "$sample" -- "$app"
 run 0 cache list --json
 run 0 cache verify --json
 run 0 check --json "$sample"
-run 1 check --explain --json --cache "$work/empty" "$sample"
+run 1 check --json --cache "$work/empty" "$sample"

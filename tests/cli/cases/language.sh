@@ -47,7 +47,7 @@ ends = {sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in row
 sys.exit(len(rows) < 2 or len(ends) != 1 and f"{rows}")
 PYTHON
 # In these first commands, no line is English, which three English words in one line would show.
-for arguments in "status" "scan $sample" "check --explain $sample" "prime -n $sample" "cache list" "cache verify" "tune $sample" "doctor $sample" \
+for arguments in "status" "scan $sample" "check $sample" "prime -n $sample" "cache list" "cache verify" "tune $sample" "doctor $sample" \
 	"lint $sample --gpus rtx30..rtx50" "lint --gpus rtx30 --max-start 1s $sample" "key list" "key generate" "store list" \
 	"export -o $work/k.jwpack" "import --allow-unsigned $work/k.jwpack" "startup status" "bake -n $sample" "stauts" "check --foo" "prime -j x $sample" \
 	"make --target rtx4090 $sample" "completion tcsh" "check $work/nothing.so"; do
@@ -103,10 +103,10 @@ cd "$work/names" || fail "no folder"
 for name in modules "x: nothing to compile" "3 modules; interrupted"; do
 	sed "s/k()/k${#name}()/" "${hostile%/*}/k.ptx" >"$name.ptx" && ln -s "$name.ptx" "$name"
 done
-snapshot korean 1 check --explain modules
-snapshot korean 1 check --explain "x: nothing to compile" "3 modules; interrupted"
+snapshot korean 1 check modules
+snapshot korean 1 check "x: nothing to compile" "3 modules; interrupted"
 mkdir "y: interrupted: z" && sed "s/k()/other()/" "${hostile%/*}/k.ptx" >"y: interrupted: z/k.ptx"
-snapshot korean 1 check --explain .
+snapshot korean 1 check .
 snapshot korean 3 check "no: interrupted: yes"
 cd "$work" || fail "no folder"
 

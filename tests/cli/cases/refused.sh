@@ -14,9 +14,8 @@ differs_for WINDOWS snapshot run 2 prime --json "$work/folder"
 snapshot run 2 check --json "$work/folder"
 snapshot run 2 check "$work/folder"
 out_lacks 'Next: jitwarm prime'
-snapshot run 2 check --explain "$bad"
+snapshot run 2 check "$bad"
 out_lacks "will fail"
-out_lacks 'never primed'
 run 2 check --target sm_86 "$bad"
 out_has "$bad: $why"
 # Another GPU means another key.
@@ -55,8 +54,8 @@ json 'd["cold"] == 2 and len(d["failing"]) == 1'
 
 # A damaged memory of refusals is ignored.
 for ledger in "$JITWARM_STATE"/ledger-*[0-9a-f]; do
-	(($(wc -c <"$ledger") < 2000)) || fail "a large ledger"
-	head -c 100 "$ledger" >"$work/part" && cp "$work/part" "$ledger"
+	(($(wc -c <"$ledger") < 200)) || fail "a large ledger"
+	head -c 30 "$ledger" >"$work/part" && cp "$work/part" "$ledger"
 done
 run 1 check --json "$bad"
 json 'd["cold"] == 1 and not d["failing"]'

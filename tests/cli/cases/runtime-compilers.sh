@@ -156,7 +156,7 @@ ptx jitlink sm_70 >"$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"
 ptx newer sm_90 >"$site/numba_cuda/tests/newer.ptx"
 ptx used sm_70 >"$site/numba_cuda/tests_of/used.ptx"
 differs_for WINDOWS snapshot run 1 check --json
-snapshot run 1 check --explain
+snapshot run 1 check
 run 1 check --json --all
 json 'd["cold"] == 2 and not d["failing"] and d["part"].endswith("newer.ptx: no code for sm_86; the package runs without it")'
 run 1 check --json "$site/numba_cuda/numba/cuda/tests/data/jitlink.ptx"

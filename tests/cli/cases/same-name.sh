@@ -28,7 +28,7 @@ for _ in 1 2; do
 	run 0 check --json "$two"
 	json 'd["warm"] == 1 and d["taken"] == 0'
 done
-snapshot run 1 check --explain "$one"
+snapshot run 1 check "$one"
 run 1 prime "$one"
 err_has "$stays"
 holds two

@@ -181,8 +181,8 @@ run 1 check -e "$(native "$work/active")" frame
 err_lacks "is used"
 out_has "Next: jitwarm prime --environment $(native "$work/active") frame"
 # A printed path can be pasted into cmd: none mixes slashes and backslashes.
-VIRTUAL_ENV=$(native "$work/active") run 1 check --explain frame
-out_has "  $(native "$(site_of "$work/active")/frame/lib/$(basename "$sample")"): 8 cold"
+VIRTUAL_ENV=$(native "$work/active") run '0|1|2' doctor --no-probe frame
+out_has "$(native "$(site_of "$work/active")/frame/lib/$(basename "$sample")")"
 # A project means its .venv; options of every command, and -e, may come first.
 run 1 check -e "$work/project" frame
 err_lacks "is used"

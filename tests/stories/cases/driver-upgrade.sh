@@ -16,7 +16,7 @@ driver_550
 run 1 doctor --no-probe
 out_has "cold: up to 8 modules"
 out_has "the driver has changed from 535.309.01"
-run 1 check --explain torch
+run 1 prime -n torch
 out_has "the driver has changed from 535.309.01"
 run 0 prime torch
 first_start 0
