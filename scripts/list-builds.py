@@ -192,7 +192,7 @@ def read_table(path):
     return releases
 
 
-# ---- the list (its form: src/plan/wheel_list.h)
+# ---- the list (its form: src/which/wheel_list.h)
 
 
 def order(release):

@@ -11,7 +11,7 @@ each platform, scanned, and deleted: one wheel on the disk and one request at a 
 in FACTS (--facts, by default ~/.cache/jitwarm/wheel-facts), so an interrupted run continues, and no wheel is
 fetched twice.
 
-write: makes the list of what was looked at (its form: src/plan/wheel_list.h). A patch that was not looked at is
+write: makes the list of what was looked at (its form: src/which/wheel_list.h). A patch that was not looked at is
 inferred if the releases before and after it that were have the same architectures, PTX versions, compilers and
 runtime in each library. That a patch has no code is never inferred: PyPI's tensorflow 1.15.0 has some, and 1.15.5 and
 1.14.0 have none. Of others the list says that nothing is known: “which” then does not say that no release
@@ -319,7 +319,7 @@ def entry_key(entry, compiler):
 
 
 def pythons_of(wheels, requires):
-    """The versions of Python of several wheels of one release, as in src/plan/wheel_list.h."""
+    """The versions of Python of several wheels of one release, as in src/which/wheel_list.h."""
     least = re.search(r">=\s*(\d)\.(\d+)", requires)
     tags = set()
     for wheel in wheels:

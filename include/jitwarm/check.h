@@ -14,6 +14,7 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/find.h>
 #include <jitwarm/recording.h>
+#include <jitwarm/scan.h>
 #include <jitwarm/system.h>
 #include <jitwarm/verdict.h>
 
@@ -35,6 +36,8 @@ struct jw_check_options {
 	/* Check only its modules, and its texts; NULL for all modules. */
 	const struct jw_recording *recording;
 	bool explain; /* find out why modules are cold; reads more of the cache */
+	/* Judges what a wheel requires on one GPU (jw_which_required); NULL: it requires nothing. */
+	jw_required_judge *required;
 	struct jw_cancel cancel;
 };
 
@@ -74,7 +77,8 @@ struct jw_check_failing {
 	char *why;    /* a line for messages: "will fail: no kernel image for sm_90" */
 	char *error;  /* what a program prints: "device kernel image is invalid (200)" */
 	char *cause;  /* a line for messages: "toolkit 13.2 requires driver 580 (CUDA 13.0) or newer" */
-	char *cure;   /* a line for messages: "install torch 2.7.1: “pip install …”" */
+	/* Set by jw_which_cures: a line for messages, "install torch 2.7.1: “pip install …”" */
+	char *cure;
 	bool refused; /* the driver has refused some of its modules for another reason than missing code
 				   */
 	bool required;          /* it is a wheel, and a package that it requires fails */
@@ -82,7 +86,8 @@ struct jw_check_failing {
 							   the reason */
 	char *package; /* the package of the file, normalised; NULL if no package of pip's has it, or
 					  the driver has refused its code */
-	bool listed;   /* the list of releases has the package */
+	/* Set by jw_which_cures, too: */
+	bool listed; /* the list of releases has the package */
 	const char
 		*runs; /* the package's release that `which` advises for the GPU; NULL if none is known */
 	const char *install; /* the command of pip that installs this release; NULL if none is known */

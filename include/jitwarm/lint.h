@@ -148,7 +148,8 @@ struct jw_lint_options {
 	/* Patterns with * and ?: libraries whose path or name fits one are left out */
 	const char *const *except;
 	size_t except_count;
-	const char *state_dir; /* as in jw_scan_options */
+	const char *state_dir;       /* as in jw_scan_options */
+	jw_required_judge *required; /* as in jw_scan_options */
 	struct jw_cancel cancel;
 };
 

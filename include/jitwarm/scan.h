@@ -216,6 +216,17 @@ struct jw_scan_result {
 	size_t fate_count;
 };
 
+/* A requirement of a wheel that fails on a GPU, and so lets it fail. */
+struct jw_required {
+	char *what, *why;       /* “torch>=2.8”, “no code for sm_61” */
+	struct jw_driver needs; /* the first driver with which it does not fail; zeros if none is known */
+};
+/* Finds the first one of a wheel (its path), for `platform` (as jw_platform returns) if it is for
+ * all. *ret_required is NULL if there is none; the caller frees it with jw_result_free. */
+typedef int jw_required_judge(struct jw_error *err, const char *wheel, const char *platform,
+							  struct jw_target target, const struct jw_driver *driver,
+							  struct jw_required **ret_required);
+
 struct jw_scan_options {
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
@@ -234,6 +245,8 @@ struct jw_scan_options {
 	const char *platform;
 	bool verdicts_only;    /* count verdicts without the work of compiling: several times faster for
 							  large files, since no PTX has to be decompressed completely */
+	/* Judges what a wheel requires on one GPU (jw_which_required); NULL: it requires nothing. */
+	jw_required_judge *required;
 	const char *state_dir; /* the folder that remembers what the files hold, so that the next scan
 							  does not read them; NULL for none */
 	struct jw_cancel cancel;

@@ -7,9 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/check.h>
 #include <jitwarm/compiler.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
+#include <jitwarm/scan.h>
 #include <jitwarm/target.h>
 
 /* A start that compiles for less than this counts as compiling nothing: every TensorFlow 2 has some
@@ -189,7 +191,7 @@ void jw_asked_close(struct jw_asked *asked); /* may be NULL */
 
 /* Returns "PyPI", or "download.example/whl/cu126". */
 const char *jw_asked_index(const struct jw_asked *asked);
-/* Returns a list of wheels (plan/wheel_list.h). */
+/* Returns a list of wheels (which/wheel_list.h). */
 const char *jw_asked_text(const struct jw_asked *asked);
 struct jw_asked_plan {
 	size_t lacking;      /* releases without known facts that have a wheel for the Python */
@@ -223,6 +225,13 @@ struct jw_cure {
  * there is no cure. `result`, any result that jw_result_free frees, gets the cure's texts. */
 bool jw_which_cure(const struct jw_which_options *question, const char *file, const char *state_dir,
 				   void *result, struct jw_cure *ret_cure);
+
+/* Finds for each failing file of a check the release of its package that runs, and sets what to do.
+ */
+void jw_which_cures(const char *state_dir, struct jw_check_result *result);
+/* A jw_required_judge: wheels fail if torch, or a library of NVIDIA's, fails that they require. One
+ * whose METADATA cannot be read requires nothing. */
+jw_required_judge jw_which_required;
 
 /* Finds the newest examined release before that of a wheel ("torch-2.9.0-….whl", with or without
  * its folder), for the wheel's platform, and any Python. Returns the answer that owns the release,

@@ -3,6 +3,7 @@
 
 #include <jitwarm/accounts.h>
 #include <jitwarm/doctor.h>
+#include <jitwarm/which.h>
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -228,8 +229,11 @@ static int examine(struct jw_error *err, struct examination *seen, struct jw_doc
 	if (cache_settings_read(err, found, NULL, &seen->settings) ||
 		jw_settings_read(err, &seen->sources) || jw_account_doubt(err, &seen->doubt))
 		return -1;
-	if (options->found && options->system->gpu_count && jw_check(err, &check, ret_check))
-		return -1;
+	if (options->found && options->system->gpu_count) {
+		if (jw_check(err, &check, ret_check))
+			return -1;
+		jw_which_cures(options->system->state_dir, *ret_check);
+	}
 	seen->check = *ret_check;
 	if (seen->settings.path && seen->settings.usable &&
 		jw_tune_check_path(err, seen->settings.path,

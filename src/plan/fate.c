@@ -398,19 +398,36 @@ void fates_add_refused(struct fates *fates, const char *path, const char *member
 		(struct file_fate){.target = target, .part = JUDGE_FAILS, .refused = 1, .result = result});
 }
 
-void fates_add_required(struct fates *fates, const char *path, uint32_t target,
-						const char *requires, const char *why, struct jw_driver needs)
+static void add_required(struct fates *fates, const char *path, uint32_t target,
+						 const struct jw_required *required)
 {
 	if (add_fate(NULL, fates, path, NULL,
-				 (struct file_fate){
-					 .target = target,
-					 .part = JUDGE_FAILS,
-					 .is = {.reason = REASON_REQUIRES,
-							.needs = needs,
-							.error = needs.cuda ? PLAN_ERROR_OLD_DRIVER : PLAN_ERROR_NO_BINARY}}))
+				 (struct file_fate){.target = target,
+									.part = JUDGE_FAILS,
+									.is = {.reason = REASON_REQUIRES,
+										   .needs = required->needs,
+										   .error = required->needs.cuda ? PLAN_ERROR_OLD_DRIVER
+																		 : PLAN_ERROR_NO_BINARY}}))
 		return;
-	fates->items[fates->count - 1].requires = arena_string(fates->memory, requires);
-	fates->items[fates->count - 1].why = arena_string(fates->memory, why);
+	fates->items[fates->count - 1].requires = arena_string(fates->memory, required->what);
+	fates->items[fates->count - 1].why = arena_string(fates->memory, required->why);
+}
+
+int plan_judge_required(struct jw_error *err, jw_required_judge *judge, char *const *wheels,
+						size_t count, const char *platform, struct plan *plan)
+{
+	for (size_t i = 0; judge && i < count; i++)
+		for (uint32_t t = 0; t < plan->target_count; t++) {
+			struct jw_required *required = NULL;
+
+			if (judge(err, wheels[i], platform, plan->targets[t].device, &plan->profile.driver,
+					  &required))
+				return -1;
+			if (required)
+				add_required(&plan->fates, wheels[i], t, required);
+			jw_result_free(required);
+		}
+	return 0;
 }
 
 void fates_settle(struct fates *fates)

@@ -10,6 +10,7 @@
 
 #include <jitwarm/estimate.h>
 #include <jitwarm/find.h>
+#include <jitwarm/scan.h>
 #include <jitwarm/target.h>
 #include <jitwarm/verdict.h>
 
@@ -93,9 +94,6 @@ bool fates_hopeless(const struct fates *fates, const char *path, const char *pac
 /* Adds, after fates_settle, a module that the driver has refused, so that its file fails. */
 void fates_add_refused(struct fates *fates, const char *path, const char *member, uint32_t target,
 					   unsigned result);
-/* Adds, after fates_settle, a wheel of which a requirement fails, and the driver that helps. */
-void fates_add_required(struct fates *fates, const char *path, uint32_t target,
-						const char *requires, const char *why, struct jw_driver needs);
 /* Returns the name of a result with which the driver refuses a module because of its content,
  * whenever it is loaded; NULL for other results, which may have other causes. */
 const char *refusal_name(unsigned result);
@@ -207,6 +205,10 @@ void plan_probe_again(struct plan *plan);
 /* Marks a cold module that the driver has refused with `result` (0: it has not) as not to be
  * compiled; its file fails. */
 void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result);
+/* Judges, by `judge` (NULL: they require nothing), what wheels require, for `platform` if they are
+ * for all, and adds those that fail to the fates, which are settled. */
+int plan_judge_required(struct jw_error *err, jw_required_judge *judge, char *const *wheels,
+						size_t count, const char *platform, struct plan *plan);
 /* Sums up, once the fates are settled, how the files run on one of the plan's targets; `modules` of
  * them are compiled. */
 void plan_fate(const struct plan *plan, uint32_t target, size_t modules, struct jw_fate *ret_fate);

@@ -1,6 +1,5 @@
 #include <jitwarm/check.h>
 #include <jitwarm/version.h>
-#include <jitwarm/which.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,6 @@
 #include "plan/plan.h"
 #include "prime/explain.h"
 #include "prime/recorded_plan.h"
-#include "prime/required.h"
 #include "prime/reuse.h"
 #include "prime/start_verdict.h"
 #include "prime/toolchains.h"
@@ -218,69 +216,20 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Returns what to do about a file that fails under this driver: another release, a newer driver, or
- * another build. */
-static char *cure_of(struct jw_check_result *result, const struct jw_check_failing *failing)
+/* Names the packages of failing files as pip does; NULL for conda's, which pip's indexes do not
+ * know, and for those of which the driver has refused code, which no other release cures. */
+static void name_packages(const struct jw_found *found, struct jw_check_result *result)
 {
-	char driver[JW_DRIVER_OPTION], compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
-
-	(void)jw_target_sm(sm, failing->target);
-	if (failing->install)
-		return arena_printf(result, "install %s %s instead: “%s”", failing->package, failing->runs,
-							failing->install);
-	if (failing->needs.cuda)
-		return arena_printf(result, "install driver %s or a newer one",
-							jw_driver_text(driver, &failing->needs));
-	if (failing->refused || failing->required)
-		return arena_printf(result, "install another release of the package");
-	if (failing->package && (!failing->listed || failing->unexamined))
-		return arena_printf(result,
-							"find a release that runs: “jitwarm which --target %s%s %s --ask”", sm,
-							jw_driver_option(driver, &result->driver), failing->package);
-	return arena_printf(result, "use a build that has -gencode arch=%s,code=%s",
-						jw_target_compute(compute, failing->target), sm);
-}
-
-/* Sets for each failing file its package by pip's name (NULL for conda's, which pip's indexes do
- * not know), the release of it that runs with its command, and the cure in words. No release cures
- * what the driver has refused. */
-static void add_cures(const struct jw_found *found, const char *state_dir,
-					  struct jw_check_result *result)
-{
-	char own[JW_PYTHON_VERSION], name[PACKAGE_MAX_NAME];
-	const char *python = result->failing_count && jw_environment_python(own) ? own : NULL;
+	char name[PACKAGE_MAX_NAME];
 
 	for (size_t i = 0; i < result->failing_count; i++) {
 		struct jw_check_failing *failing = &result->failing[i];
-		const struct jw_check_failing *same = NULL;
 		const bool named = failing->package && !failing->refused &&
 						   found_is_pips(found, failing->package) &&
 						   package_normalise(failing->package, strlen(failing->package), name);
-		struct jw_cure cure = {.package = NULL};
 
 		failing->package = arena_string(result, named ? name : NULL);
-		for (size_t k = 0; named && k < i && !same; k++)
-			if (jw_target_equal(result->failing[k].target, failing->target) &&
-				text_same(result->failing[k].package, name))
-				same = &result->failing[k];
-		if (same) {
-			failing->listed = same->listed;
-			failing->unexamined = same->unexamined;
-			failing->runs = same->runs;
-			failing->install = same->install;
-		} else if (named && jw_which_cure(&(struct jw_which_options){.package = name,
-																	 .target = failing->target,
-																	 .driver = result->driver,
-																	 .python = python},
-										  failing->file, state_dir, result, &cure)) {
-			failing->listed = cure.listed;
-			failing->unexamined = cure.unexamined;
-			failing->runs = cure.version;
-			failing->install = cure.install;
-		}
 	}
-	for (size_t i = 0; i < result->failing_count; i++)
-		result->failing[i].cure = cure_of(result, &result->failing[i]);
 }
 
 /* Fills in the result: GPUs, failing files, packages, compilers, files. */
@@ -384,7 +333,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	struct recorded_keys keys = {0};
 	struct jw_check_result *checked = NULL;
 	struct jw_found *found = NULL;
-	struct required_wheels required = {.owner = NULL};
+	char **wheels = NULL;
+	size_t wheel_count = 0;
 	struct ledger ledger = {0};
 	struct plan *plan = NULL;
 	char why[EXPLAIN_TEXT];
@@ -424,9 +374,10 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	if (plan_build(err, &request, &plan))
 		goto done;
 	for (size_t i = 0; request.found && i < request.found->file_count; i++)
-		if (plan->has_code[i])
-			required_note(&required, request.found->files[i].path, jw_platform());
-	if (required_judge(err, &required, plan))
+		if (plan->has_code[i] && text_ends(request.found->files[i].path, ".whl"))
+			arena_add_string(checked, &wheels, &wheel_count, SIZE_MAX,
+							 request.found->files[i].path);
+	if (plan_judge_required(err, options->required, wheels, wheel_count, jw_platform(), plan))
 		goto done;
 	if (options->recording && recorded_narrow(err, options->recording, &request, plan, &account))
 		goto done;
@@ -445,7 +396,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	if (options->store && checked->here)
 		reuse_would_restore(options->system, plan, &options->cancel);
 	summarise(plan, options, checked);
-	add_cures(request.found, request.state_dir, checked);
+	name_packages(request.found, checked);
 	/* Each of the machines has one of the GPUs. */
 	for (size_t i = 0;
 		 options->driver && checked->verdict == JW_VERDICT_COLD && i < checked->gpu_count; i++)
@@ -460,6 +411,5 @@ done:
 	plan_free(plan);
 	jw_result_free(found);
 	recorded_keys_free(&keys);
-	required_free(&required);
 	return result;
 }

@@ -19,7 +19,6 @@
 #include "plan/forecast.h"
 #include "plan/inventory.h"
 #include "plan/plan.h"
-#include "prime/required.h"
 
 /* The result for a GPU with one driver, only in sizes, which memcmp compares up to `needed`.
  * too_old counts files that fail because the driver is too old, even if no known driver is new
@@ -41,7 +40,8 @@ struct scan {
 	const struct jw_found_file **from;
 	size_t image_count, image_capacity, from_capacity;
 	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
-	struct required_wheels required;
+	char **wheels; /* those whose requirements are judged */
+	size_t wheel_count;
 	bool needs_runtime;                      /* some file needs a CUDA runtime in another file */
 	uint32_t native, compiles, alternatives; /* a bit for each GPU: some library is native,
 												compiles, or has alternatives */
@@ -265,8 +265,10 @@ static int report_image(struct jw_error *err, void *context, const struct analys
 		scan->options->except(scan->options->context, from->scan.path, from->scan.member))
 		return 0;
 	scan->needs_runtime = scan->needs_runtime || from->scan.runtime_shared;
-	if (from->scan.member && scan->result)
-		required_note(&scan->required, from->scan.path, scan->options->platform);
+	if (from->scan.member && scan->result &&
+		(!scan->wheel_count || strcmp(scan->wheels[scan->wheel_count - 1], from->scan.path) != 0))
+		arena_add_string(scan->memory, &scan->wheels, &scan->wheel_count, SIZE_MAX,
+						 from->scan.path);
 	if (scan->question.releases && keep_image(err, scan, from))
 		return -1;
 	scanned.image.verdicts = scanned.verdicts;
@@ -631,7 +633,8 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options,
 	if (!result)
 		result = build_settle(err, &scan.build);
 	if (!result)
-		result = required_judge(err, &scan.required, scan.build.plan);
+		result = plan_judge_required(err, options->required, scan.wheels, scan.wheel_count,
+									 options->platform, scan.build.plan);
 	build_end(&scan.build);
 	if (!result) {
 		build_estimate(scan.build.plan);
@@ -645,7 +648,6 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options,
 	jw_result_free(scan.result);
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
-	required_free(&scan.required);
 	jw_result_free(scan.memory);
 	mem_free(scan.images);
 	mem_free(scan.from);

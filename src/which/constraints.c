@@ -7,7 +7,7 @@
 #include "base/pep440.h"
 #include "base/wheel_name.h"
 #include "find/requirement.h"
-#include "plan/wheel_list.h"
+#include "which/wheel_list.h"
 
 enum { MAX_TEXT = 4096 };
 

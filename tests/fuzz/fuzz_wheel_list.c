@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "plan/wheel_list.h"
+#include "which/wheel_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "plan/plan.h"
-#include "plan/wheel_list.h"
+#include "which/wheel_list.h"
 
 /* Judges the libraries of package `name`: "runs", "fails: LIBRARY…", with what needs a newer driver
  * and what it runs without, and the number of modules that count. Libraries below “torch” are

@@ -15,8 +15,8 @@
 #include "make_archive.h"
 #include "os/file.h"
 #include "plan/plan.h"
-#include "plan/wheel_facts.h"
-#include "plan/wheel_list.h"
+#include "which/wheel_facts.h"
+#include "which/wheel_list.h"
 
 static const char list[] = "jitwarm-wheels 1 2026-11-27\n"
 						   "package a\n"
@@ -391,7 +391,7 @@ static void add_scan(void)
 	wheel_facts_free(&facts);
 }
 
-/* Kept facts of another form are found again (prime/asked.c), so each change of the rules that make
+/* Kept facts of another form are found again (which/asked.c), so each change of the rules that make
  * facts has to raise the form. FACTS_RECORD=1 writes the file, but not for a form that it has. */
 TEST(other_facts_have_another_form)
 {

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "plan/wheel_list.h"
+#include "which/wheel_list.h"
 
 #define START "jitwarm-wheels 1 2026-11-27\n"
 #define HASH  "55348a9a4a21bfd99cf8c7b32fe67b4030ae5c2a05738e03c1747f65fa6ec283"

@@ -5,6 +5,7 @@
 #include <jitwarm/compiler.h>
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
+#include <jitwarm/which.h>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -379,11 +380,13 @@ static int check_run(struct jw_error *err, struct cli *cli)
 	options.target_count = gpus.count;
 	options.recording = recording;
 	options.store = cli->uses_store;
+	options.required = jw_which_required;
 	if (jw_check(err, &options, &result)) {
 		if (err->code == JW_ERR_NOT_FOUND || err->code == JW_ERR_UNSUPPORTED)
 			cli->failure = EXIT_CANNOT;
 		goto done;
 	}
+	jw_which_cures(cli->system->state_dir, result);
 	/* The verdict says whether nothing was judged. */
 	if (!result->images && !result->troubles && !recording)
 		(void)found_files_none(cli, files.found);

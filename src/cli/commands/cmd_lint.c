@@ -4,6 +4,7 @@
 
 #include <jitwarm/find.h>
 #include <jitwarm/lint.h>
+#include <jitwarm/which.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -1066,6 +1067,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		.each = options_given(given, "each"),
 		.except = except,
 		.except_count = options_count(given, "except"),
+		.required = jw_which_required,
 		.state_dir = cli_state(NULL, cli),
 		.cancel = cli_cancel,
 	};

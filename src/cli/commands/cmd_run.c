@@ -4,6 +4,7 @@
 
 #include <jitwarm/check.h>
 #include <jitwarm/record.h>
+#include <jitwarm/which.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -295,6 +296,8 @@ static struct jw_check_result *check_failed(const struct cli *cli, const struct 
 	options.found = found ? found : files.found;
 	if (jw_check(&why, &options, &check))
 		check = NULL;
+	else
+		jw_which_cures(cli->system->state_dir, check);
 	found_files_free(&files);
 	return check;
 }

@@ -5,6 +5,7 @@
 
 #include <jitwarm/scan.h>
 #include <jitwarm/version.h>
+#include <jitwarm/which.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -916,6 +917,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.target_count = gpus->count,
 		.driver = gpus->driver,
 		.speed = run->speed,
+		.required = jw_which_required,
 		.state_dir = cli_state(NULL, run->cli),
 		.cancel = cli_cancel,
 		.context = run,

@@ -8,6 +8,7 @@
 #include <jitwarm/scan.h>
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
+#include <jitwarm/which.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -503,7 +504,10 @@ static int check_environment(struct jw_error *err, struct cli *cli, struct jw_fo
 		return 0;
 	if (!jw_find(&why, &find, ret_found)) {
 		check.found = *ret_found;
-		return jw_check(err, &check, ret_result);
+		if (jw_check(err, &check, ret_result))
+			return -1;
+		jw_which_cures(system->state_dir, *ret_result);
+		return 0;
 	}
 	if (why.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);

@@ -1,4 +1,4 @@
-#include "plan/wheel_list.h"
+#include "which/wheel_list.h"
 
 #include <limits.h>
 #include <stdlib.h>

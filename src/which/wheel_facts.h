@@ -1,4 +1,4 @@
-/* The facts about one wheel in a list of wheels (plan/wheel_list.h), as text: its lines after the
+/* The facts about one wheel in a list of wheels (which/wheel_list.h), as text: its lines after the
  * one that begins with “wheel”. Written from a scan of the wheel, by the rules of
  * scripts/list-wheels.py, and found again by the wheel's SHA-256. */
 #pragma once

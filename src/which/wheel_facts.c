@@ -1,4 +1,4 @@
-#include "plan/wheel_facts.h"
+#include "which/wheel_facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The releases of an index for jw_which: a list of wheels (plan/wheel_list.h), whose facts are
+/* The releases of an index for jw_which: a list of wheels (which/wheel_list.h), whose facts are
  * those of the program's list, those that an earlier run has kept, and those of fetched
  * wheels. */
 #include <jitwarm/which.h>
@@ -25,8 +25,8 @@
 #include "find/requirement.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "plan/wheel_facts.h"
-#include "plan/wheel_list.h"
+#include "which/wheel_facts.h"
+#include "which/wheel_list.h"
 
 enum {
 	SHA256 = crypto_hash_sha256_BYTES,

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "find/requirement.h"
-#include "plan/wheel_list.h"
+#include "which/wheel_list.h"
 
 /* A package with its wheels, and the answers for them, which are found once for a question. */
 struct shelf {

@@ -1,4 +1,4 @@
-#include "prime/question.h"
+#include "which/question.h"
 
 #include <stdio.h>
 #include <string.h>

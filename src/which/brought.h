@@ -3,7 +3,7 @@
  * code of its own requires; and only packages of the list. */
 #pragma once
 
-#include "prime/question.h"
+#include "which/question.h"
 
 /* Judges the packages that a release brings along and requires in several versions, and finds
  * `beside`, `uses` and `unfollowed`; the release fails if it cannot run with any release of them.

@@ -1,4 +1,4 @@
-#include "prime/brought.h"
+#include "which/brought.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #include "find/pip.h"
 #include "os/file.h"
 #include "os/shell.h"
-#include "prime/brought.h"
+#include "which/brought.h"
 
 /* Judges one release of the named package, with what it brings along. */
 static int answer_release(struct jw_error *err, struct question *question, struct shelf *shelf,
@@ -466,100 +466,6 @@ const char *jw_which_own_platform(void)
 	while (at && strcmp(wheel_platforms[at].machine, jw_platform()) != 0)
 		at--;
 	return wheel_platforms[at].name;
-}
-
-enum { MAX_VERSION = 64 };
-
-/* Reads the package, the version and the platform of a wheel's name, with or without ": MEMBER"
- * after it. False if the file is not a wheel. */
-static bool read_wheel_name(const char *file, char package[PACKAGE_MAX_NAME],
-							char version[MAX_VERSION], const char **ret_platform)
-{
-	static const char end[] = ".whl";
-	const char *at = strstr(file, end);
-	struct wheel_name name;
-	char *path, platform[256];
-
-	while (at && at[sizeof end - 1] && !text_starts(at + sizeof end - 1, ": "))
-		at = strstr(at + 1, end);
-	if (!at)
-		return false;
-	*ret_platform = NULL;
-	path = mem_string_n(file, (size_t)(at - file) + strlen(end));
-	if (wheel_name_read(os_base_name(path), &name) &&
-		package_normalise(name.name.text, name.name.size, package)) {
-		(void)wheel_part_text(version, MAX_VERSION, name.version);
-		(void)wheel_part_text(platform, sizeof platform, name.platform);
-		for (size_t i = 0; i < WHEEL_PLATFORMS; i++)
-			if (text_ends(platform, wheel_platforms[i].tag))
-				*ret_platform = wheel_platforms[i].name;
-	}
-	mem_free(path);
-	return *ret_platform;
-}
-
-struct jw_which *jw_which_before(const char *file, struct jw_target target,
-								 const struct jw_driver *driver, const struct jw_speed *speed,
-								 const struct jw_which_release **ret_release)
-{
-	char name[PACKAGE_MAX_NAME], version[MAX_VERSION];
-	struct jw_which_options options = {
-		.package = name, .target = target, .driver = *driver, .speed = *speed};
-	struct jw_which *which;
-
-	if (!read_wheel_name(file, name, version, &options.platform) ||
-		jw_which(NULL, &options, &which))
-		return NULL;
-	for (size_t i = 0; i < which->count; i++) {
-		const struct jw_which_release *release = &which->releases[i];
-
-		if (version_is_newer(version, release->version) && release->answer <= JW_WHICH_FAILS &&
-			!release->inferred && !release->declared_by) {
-			*ret_release = release;
-			return which;
-		}
-	}
-	jw_result_free(which);
-	return NULL;
-}
-
-bool jw_which_cure(const struct jw_which_options *question, const char *file, const char *state_dir,
-				   void *result, struct jw_cure *ret_cure)
-{
-	char name[PACKAGE_MAX_NAME], own[MAX_VERSION];
-	struct jw_which_options options = *question;
-	struct jw_asked *asked;
-	struct jw_which *which;
-	struct jw_error why;
-	int failed;
-
-	options.platform = jw_which_own_platform();
-	if (!options.package && !read_wheel_name(file, name, own, &options.platform))
-		return false;
-	options.package = options.package ? options.package : name;
-	asked = jw_asked_kept(&(struct jw_ask_options){
-		.package = options.package, .platform = options.platform, .state_dir = state_dir});
-	if (asked) {
-		options.index = jw_asked_index(asked);
-		options.list = jw_asked_text(asked);
-	}
-	failed = jw_which(&why, &options, &which);
-	jw_asked_close(asked);
-	if (failed && why.code != JW_ERR_NOT_FOUND)
-		return false;
-	*ret_cure = (struct jw_cure){
-		.package = arena_string(result, failed ? options.package : which->package)};
-	if (failed)
-		return true;
-	ret_cure->listed = true;
-	ret_cure->unexamined = which->unexamined > 0;
-	if (which->advised) {
-		ret_cure->version = arena_string(result, which->advised->version);
-		ret_cure->install =
-			arena_keep(result, jw_which_install(which, which->advised, which->package));
-	}
-	jw_result_free(which);
-	return true;
 }
 
 /* Adds a line NAME[EXTRA] >= VERSION ; MARKER --hash=… without what is behind the versions, once.
