@@ -11,7 +11,8 @@
 #   analyse  clang-tidy with more ways through each function (tidy.py --deep)
 #   compile  every build type, and the flags of Debian's and Fedora's packages, with gcc and clang (compile.sh)
 #   cover    the share of the branches that tests take (coverage.py)
-#   wheels   the answers of “which” for 30 releases, against scans of their wheels (compare-wheels.py)
+#   wheels   the answers of “which” for 30 releases, against scans of their wheels (compare-wheels.py); what pip and uv find with
+#            its constraints (tests/constraints/resolve.py)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
 #   release  a release that is not published (release.sh --dry-run): all packages, built twice, each installed, upgraded and removed
@@ -26,7 +27,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
-usage() { sed -n '2,23s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,24s/^# \{0,1\}//p' "$0"; }
 every=(tests offline drivers torture states mutants analyse compile cover wheels aarch64 fuzz release machines)
 hours=4 wanted=()
 while [ $# -gt 0 ]; do
@@ -59,7 +60,12 @@ night_tests() {
 night_offline() { unshare --net -- bash -c 'ip link set lo up 2>/dev/null; exec ./scripts/test.sh'; }
 night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
 night_analyse() { ./scripts/tidy.py --deep; }
-night_wheels() { ./scripts/compare-wheels.py --jitwarm build/release/src/jitwarm --draw 30; }
+night_wheels() {
+	local status=0
+	./scripts/compare-wheels.py --jitwarm build/release/src/jitwarm --draw 30 || status=1
+	tests/constraints/resolve.py build/release/src/jitwarm || [ $? = 77 ] || status=1
+	return $status
+}
 night_compile() { ./scripts/compile.sh; }
 night_torture() {
 	local status=0

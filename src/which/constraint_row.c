@@ -122,6 +122,12 @@ static const struct jw_which *none_on(const struct constraining *work,
 	return NULL;
 }
 
+static void add_plugin(struct buf *reason, const struct package *package)
+{
+	buf_add(reason, "; if it were left out, pip would install an older %s, which runs on the CPU",
+			package->plugin);
+}
+
 /* Adds the row of a package of which no release runs on all GPUs. */
 static void add_none(struct constraining *work, const struct package *package)
 {
@@ -154,9 +160,7 @@ static void add_none(struct constraining *work, const struct package *package)
 	if (row->kind == JW_CONSTRAINT_REQUIRED)
 		buf_add(&reason, "; %s requires it, and runs without it", package->needed_by);
 	else if (row->kind == JW_CONSTRAINT_PLUGIN)
-		buf_add(&reason,
-				"; if it were left out, pip would install an older %s, which runs on the CPU",
-				package->plugin);
+		add_plugin(&reason, package);
 	else if (row->kind == JW_CONSTRAINT_APART)
 		row->constraint =
 			arena_printf(work->result, "%s==0+jitwarm.no.release.runs.on.all.gpus", package->name);
@@ -191,14 +195,21 @@ void constrain(struct constraining *work, const struct package *package)
 	exclude_inner(package, newest, oldest, &clauses, &reason);
 	if (clauses.size) {
 		const bool needed =
-			package->needed_by && !pep440_fits(package->needed, buf_text(&clauses), &valid);
+			package->needed && !pep440_fits(package->needed, buf_text(&clauses), &valid);
 
-		row = add_row(work, needed ? JW_CONSTRAINT_REQUIRED : JW_CONSTRAINT_LIMITS, package->name);
+		row = add_row(work,
+					  needed            ? JW_CONSTRAINT_REQUIRED
+					  : package->plugin ? JW_CONSTRAINT_PLUGIN
+										: JW_CONSTRAINT_LIMITS,
+					  package->name);
 		if (needed)
 			buf_add(&reason, "; %s requires %s, and runs without it", package->needed_by,
 					package->needed);
+		else if (package->plugin)
+			add_plugin(&reason, package);
 		else
-			row->constraint = arena_printf(work->result, "%s%s", package->name, buf_text(&clauses));
+			row->constraint =
+				arena_printf(work->result, "%s%s", package->name, buf_text(&clauses));
 		row->reason = arena_string(work->result, buf_text(&reason));
 	}
 	buf_free(&clauses);

@@ -125,26 +125,39 @@ static void list_packages(struct constraining *work)
 	}
 }
 
+/* Notes the package that a release which runs requires although it fails. */
+static void note_required(struct constraining *work, const struct package *by,
+						  const struct jw_which_release *release, bool newest)
+{
+	const size_t length = release->required ? strcspn(release->required, " ") : 0;
+	char name[PACKAGE_MAX_NAME];
+	struct package *needed;
+
+	if (!length || length >= sizeof name)
+		return;
+	(void)text_copy(name, length + 1, release->required);
+	needed = find_package(work, name);
+	if (needed && (!needed->needed_by || (newest && !needed->needed))) {
+		needed->needed_by = by->name;
+		needed->needed = newest ? arena_string(work->memory, release->required + length + 1) : NULL;
+	}
+}
+
 /* Notes the failing packages that releases which run require, and run without. */
 static void note_needed(struct constraining *work)
 {
 	for (size_t i = 0; i < work->count; i++) {
 		const struct package *by = &work->packages[i];
 
-		for (size_t k = 0; k < work->options->target_count * by->answers[0]->count; k++) {
-			const struct jw_which *answer = by->answers[k / by->answers[0]->count];
-			const struct jw_which_release *release = &answer->releases[k % by->answers[0]->count];
-			const size_t length = release->required ? strcspn(release->required, " ") : 0;
-			char name[PACKAGE_MAX_NAME];
-			struct package *needed;
+		for (size_t gpu = 0; gpu < work->options->target_count; gpu++) {
+			const struct jw_which *answer = by->answers[gpu];
+			bool newest = true;
 
-			if (!length || !is_candidate(release) || !runs(release) || length >= sizeof name)
-				continue;
-			(void)text_copy(name, length + 1, release->required);
-			needed = find_package(work, name);
-			if (needed && !needed->needed_by) {
-				needed->needed_by = by->name;
-				needed->needed = arena_string(work->memory, release->required + length + 1);
+			for (size_t k = 0; k < answer->count; k++) {
+				if (!is_candidate(&answer->releases[k]) || !runs(&answer->releases[k]))
+					continue;
+				note_required(work, by, &answer->releases[k], newest);
+				newest = false;
 			}
 		}
 	}
@@ -177,13 +190,15 @@ static int each_required(struct jw_error *err, struct constraining *work,
 	return result;
 }
 
-static bool none_is_allowed(const struct package *package)
+/* Returns whether each release of a package in this range (NULL: all) fails. */
+static bool each_fails(const struct package *package, const char *versions)
 {
-	bool allowed = false;
+	bool fails = true, valid;
 
 	for (size_t i = 0; i < package->count; i++)
-		allowed = allowed || package->items[i].state != FAILS;
-	return !allowed;
+		fails = fails && (package->items[i].state == FAILS ||
+						  (versions && !pep440_fits(package->items[i].version, versions, &valid)));
+	return fails;
 }
 
 static int note_part(struct jw_error *err, struct constraining *work, const struct package *by,
@@ -195,17 +210,18 @@ static int note_part(struct jw_error *err, struct constraining *work, const stru
 	return 0;
 }
 
-/* Notes the plugins of which no release runs, and what they require: if pip may take none of it, it
- * takes an older release of the package that does not have the extra. */
+/* Notes the plugins of which no release runs that an extra allows, and what they require: if pip
+ * may take none of it, it takes an older release of the package that does not have the extra. */
 static int note_plugins(struct jw_error *err, struct constraining *work)
 {
 	for (size_t i = 0; i < work->count; i++) {
+		enum { EXTRA, VERSIONS };
 		const struct package_fact *fact = package_fact_of("plugin", work->packages[i].name);
 
-		if (!fact || !none_is_allowed(&work->packages[i]))
+		if (!fact || !each_fails(&work->packages[i], fact->values[VERSIONS]))
 			continue;
-		work->packages[i].plugin = fact->values[0];
-		if (each_required(err, work, &work->packages[i], note_part))
+		work->packages[i].plugin = fact->values[EXTRA];
+		if (!fact->values[VERSIONS] && each_required(err, work, &work->packages[i], note_part))
 			return -1;
 	}
 	return 0;

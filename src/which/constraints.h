@@ -23,7 +23,7 @@ struct package {
 	bool asked;         /* it is in question */
 	const char *plugin; /* what pip would install without it, “jax[cuda13]”, if none of it runs */
 	const char *needed_by; /* the package that requires one of its failing releases, and runs */
-	char *needed;          /* that release: “3.3.1” */
+	char *needed; /* that release, if the newest one that runs requires it: “3.3.1”; else NULL */
 };
 
 struct constraining {

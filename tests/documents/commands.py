@@ -95,6 +95,8 @@ OTHERS = [
     ("install.md", "curl ", "scripts/try.sh", "install.sh && sh install.sh"),
     ("install.md", "minisign -V", "tests/install/test_install.sh", r"s/^\$ \(minisign -V.*\)/\1/p"),
     ("packages.md", "curl ", "scripts/try.sh", "install.sh && sh install.sh"),
+    ("README.md", "pip install -c gpu.txt", "tests/constraints/resolve.py", '["-c", file]'),
+    ("which.md", "pip install -c gpu.txt", "tests/constraints/resolve.py", '["-c", file]'),
     ("testing.md", "torture.py", "scripts/nightly.sh", "torture.py build/release"),
     ("testing.md", "ctest -L torture", "tests/torture/CMakeLists.txt", "torture-"),
     ("testing.md", "scripts/mutants.py", "scripts/nightly.sh", "mutants.py --sample"),
@@ -104,6 +106,8 @@ OTHERS = [
 LANGUAGES = [
     ("containers.md", "dockerfile", "COPY --from=registry.example/jitwarm:latest /jitwarm", "tests/documents/pages.py"),
     ("containers.md", "dockerfile", "RUN jitwarm bake --index", "packaging/docker/Dockerfile"),
+    ("containers.md", "dockerfile", "ENV PIP_CONSTRAINT=", "tests/cli/cases/which-constraints.sh"),
+    ("which.md", "nothing", "torch<2.8.0  #", "tests/cli/cases/which-constraints.sh"),
     ("containers.md", "dockerfile", "--recording app.recording.json", "tests/driver/recording.sh"),
     ("programs.md", "c", "An installer's last step", "tests/cli/cases/progress.sh"),
     ("programs.md", "powershell", "Write-Progress", "no PowerShell is installed by scripts/setup.sh; the page says that it is untested"),

@@ -123,3 +123,10 @@ run 64 which --target gtx1080 --index cu126 torch
 err_has "--index is for --constraints"
 run 64 which --target gtx1080 --constraints --ask
 err_has "--ask does not go with --constraints"
+
+# The CuPy that an extra of spaCy allows makes no code for an RTX 50: without it, pip would take a spaCy that does not have the extra.
+run 0 which --constraints --target rtx5090 --platform linux cupy-cuda12x
+out_has "# cupy-cuda12x: 13.3.0 and older: CuPy makes no code for sm_120; if it were left out, pip would install an older spacy[cuda12x]"
+# One that some release of a package requires stays limited, unless the newest that runs requires what fails.
+run 0 which --constraints --target v100 --platform linux xformers
+out_has "xformers<0.0.31"
