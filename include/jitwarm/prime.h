@@ -243,8 +243,7 @@ struct jw_prime_compile_options {
 /* The output in addition to the cache and the store. */
 struct jw_prime_keep_options {
 	/* The state that jw_run_compare saw before this run: remembered at its end if nothing was left
-	 * undone. Modules that cannot be compiled do not count, since they would fail again. NULL for
-	 * none. */
+	 * (jw_run_left_nothing). NULL for none. */
 	const struct jw_run_state *run;
 	/* Writes a pack of the system's cache at the end of the run: `output`, and how it is made and
 	 * signed. The other members come from the system. NULL for no pack. */

@@ -74,6 +74,7 @@ struct jw_run_key {
 	size_t name_count;
 	const char *cache_dir; /* NULL for the live cache */
 	const char *recording; /* the recording's file; NULL if there is none */
+	const char *what;      /* the options that decide what is compiled; NULL for none */
 };
 
 /* The facts that a run depends on: driver file, GPUs, packages and files, settings, the cache. */
@@ -85,8 +86,13 @@ struct jw_run_state;
 int jw_run_compare(struct jw_error *err, const struct jw_run_key *key,
 				   struct jw_run_state **ret_state, const char **ret_changes);
 /* Makes the next jw_run_compare compare with this state. jw_prime calls it for
- * jw_prime_keep_options.run. */
+ * jw_prime_keep_options.run, if the run has left nothing. */
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
+/* Returns whether a run has left nothing that a later one could compile or has to report: over a
+ * budget, unused, undone, refused by the driver, unreadable, or interrupted. Modules that failed
+ * for another reason do not count, since only a change gives them another chance. */
+struct jw_prime_result;
+bool jw_run_left_nothing(const struct jw_prime_result *result);
 
 /* Appends a line to a log of JSON lines; a log over a megabyte loses its older half. If the log of
  * jw_log_path is damaged, it is renamed to runs.jsonl.damaged, and a new one begins; any other file

@@ -1,5 +1,6 @@
 /* Remembers a run, and finds out whether anything has changed since then. */
 #include <jitwarm/find.h>
+#include <jitwarm/prime.h>
 #include <jitwarm/startup.h>
 
 #include <stdio.h>
@@ -244,6 +245,8 @@ static int choose_name(struct jw_error *err, const struct jw_run_key *key,
 		result = buf_printf(err, &text, "\n%s", key->names[i]);
 	if (!result && key->recording)
 		result = buf_printf(err, &text, "\n--recording\n%s", key->recording);
+	if (!result && key->what)
+		result = buf_printf(err, &text, "\n--what\n%s", key->what);
 	if (!result && !os_state_dir(NULL, &state->state_dir))
 		(void)arena_keep(state, state->state_dir);
 	digest_of(&sum, buf_text(&text), text.size);
@@ -300,6 +303,16 @@ int jw_run_compare(struct jw_error *err, const struct jw_run_key *key,
 	}
 	buf_free(&changes);
 	return result;
+}
+
+bool jw_run_left_nothing(const struct jw_prime_result *result)
+{
+	const struct jw_prime_plan *plan = &result->plan;
+	const struct jw_prime_compiled *compiled = &result->compile;
+
+	return !plan->over_budget && !plan->unused && !plan->refused && !plan->sources_failed &&
+		   (plan->images || !result->troubles) && !compiled->undone && !compiled->interrupted &&
+		   !compiled->refused;
 }
 
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)

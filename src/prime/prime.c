@@ -357,9 +357,7 @@ static void keep_step(struct priming *run)
 	if (uses_folder(run) && compiled->compiled && !*outcome->reuse.folder.trouble &&
 		!cancel_asked(&options->cancel))
 		keep_in_folder(run);
-	/* Modules that cannot be compiled would fail again, so only a change starts another try. */
-	if (options->keep.run && !options->dry_run && !compiled->undone && !compiled->interrupted &&
-		!outcome->plan.sources_failed && (outcome->plan.images || !outcome->troubles))
+	if (options->keep.run && !options->dry_run && jw_run_left_nothing(outcome))
 		(void)jw_run_remember(&outcome->keep.not_remembered, options->keep.run);
 	if (options->keep.pack && !options->dry_run)
 		write_pack(run);

@@ -159,7 +159,8 @@ static char said[256];
 static bool has_changed(const char *const *names, size_t count, const char *cache,
 						const char *recording)
 {
-	const struct jw_run_key key = {names, count, cache, recording};
+	const struct jw_run_key key = {
+		.names = names, .name_count = count, .cache_dir = cache, .recording = recording};
 	struct jw_run_state *now = NULL;
 	const char *changes = NULL;
 

@@ -1398,6 +1398,24 @@ static int check_prime_usage(struct jw_error *err, const struct cli *cli)
 	return 0;
 }
 
+/* Returns the options that decide what is compiled, one a line: a run with other ones is another
+ * run. The caller frees the text; NULL if none is given. */
+static char *what_is_primed(const struct options *options)
+{
+	static const char *const names[] = {"all",           "used-only",  "nvrtc",
+										"nvrtc-options", "nvrtc-name", NULL};
+	struct buf text = BUF_MAX(1 << 16);
+
+	for (const char *const *name = names; *name; name++)
+		if (options_has_given(options, *name))
+			buf_add(&text, "%s=%s\n", *name,
+					options_value(options, *name) ? options_value(options, *name) : "");
+	if (text.size)
+		return (char *)text.data;
+	buf_free(&text);
+	return NULL;
+}
+
 static int prime_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
@@ -1413,11 +1431,13 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 					   .began_ns = os_monotonic_ns()},
 	};
 	struct unattended *unattended = &priming.unattended;
+	char *what = for_others ? NULL : what_is_primed(options);
 	const struct jw_run_key key = {
 		.names = options->operands,
 		.name_count = options->operand_count,
 		.recording = options_value(options, "recording"),
 		.cache_dir = for_others ? NULL : options_value(options, "cache"),
+		.what = what,
 	};
 
 	if (!for_others && check_prime_usage(err, cli))
@@ -1433,6 +1453,7 @@ failed:
 	if (err->code == JW_ERR_UNSUPPORTED && cli->system && cli->system->cache.why_useless[0])
 		next_step_cache(&cli->out, &cli->system->cache);
 done:
+	mem_free(what);
 	found_files_free(&priming.files);
 	mem_free(priming.nvrtc.words);
 	mem_free(priming.nvrtc.text);
