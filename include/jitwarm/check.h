@@ -134,8 +134,9 @@ struct jw_check_result {
 	char
 		*why; /* with `explain`: why most of the cold modules are cold, in words; NULL if none is */
 	struct jw_driver driver;
-	uint64_t limit_bytes; /* the limit of the cache under that driver: CUDA_CACHE_MAXSIZE, or its
-							 default */
+	uint64_t limit_bytes;  /* the limit of the cache under that driver: CUDA_CACHE_MAXSIZE, or its
+							  default */
+	uint64_t needed_bytes; /* what the warm and cold modules need of it */
 	struct jw_cache_outlook cache; /* entries and bytes are those of a sound index */
 	bool here;                     /* GPUs and driver are this machine's */
 	bool names_known; /* false if the names of this driver's entries are unknown, so that all

@@ -45,11 +45,11 @@ enum exit_status exit_of_verdict(enum jw_verdict verdict)
 	case JW_VERDICT_RUNS:
 	case JW_VERDICT_WARM: return EXIT_DONE;
 	case JW_VERDICT_COLD:
+	case JW_VERDICT_NO_ROOM: /* the modules are cold until there is room */
 	case JW_VERDICT_PARTLY: return EXIT_COLD;
 	case JW_VERDICT_NOTHING:
 	case JW_VERDICT_USELESS:
 	case JW_VERDICT_UNKNOWN:
-	case JW_VERDICT_NO_ROOM:
 	case JW_VERDICT_FAILS:
 	case JW_VERDICT_UNSURE: return EXIT_CANNOT;
 	case JW_VERDICT_UNREAD: break;

@@ -113,7 +113,7 @@ static const char *share_text(char text[TEXT_SHORT], uint64_t limit_bytes)
 }
 
 bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_info *cache,
-						struct jw_error *ret_why)
+						bool elsewhere, struct jw_error *ret_why)
 {
 	const uint64_t most = UINT64_C(4)
 						  << 30; /* see docs/internals/driver-cache.md, "Limits and variables" */
@@ -121,11 +121,12 @@ bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_i
 	char size[TEXT_SHORT], limit[TEXT_SHORT], part[TEXT_SHORT];
 
 	if (sum->cold && sum->forecast.cache_bytes > cache->free_bytes) {
-		error_set(ret_why, JW_ERR_UNSUPPORTED,
-				  "the results take about %s, and only %s are free at %s: free some space, name "
-				  "another directory (CUDA_CACHE_PATH), or compile a part with --budget-size %s",
-				  text_bytes(size, sum->forecast.cache_bytes), text_bytes(limit, cache->free_bytes),
-				  cache->path, share_text(part, cache->free_bytes / 2));
+		error_set(ret_why, JW_ERR_LIMIT,
+				  "only %s are free at %s, and %s are needed: free some space, name another "
+				  "directory (CUDA_CACHE_PATH), or compile only what fits: --budget-size %s",
+				  text_bytes(limit, cache->free_bytes), cache->path,
+				  text_bytes(size, sum->forecast.cache_bytes),
+				  share_text(part, cache->free_bytes / 2));
 		return true;
 	}
 	if (!sum->cold || wanted <= sum->limit_bytes)
@@ -134,17 +135,21 @@ bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_i
 	(void)text_bytes(limit, sum->limit_bytes);
 	(void)share_text(part, sum->limit_bytes);
 	if (wanted > most && sum->limit_bytes >= most)
+		error_set(ret_why, JW_ERR_LIMIT,
+				  "the limit of %s is too small, %s are needed, and no limit is larger: name fewer "
+				  "packages, or compile only what fits: --budget-size %s",
+				  limit, size, part);
+	else if (elsewhere)
 		error_set(
-			ret_why, JW_ERR_UNSUPPORTED,
-			"the results take about %s, and a cache limit is at most %s: the driver would evict a "
-			"part of them again. Name fewer packages, or compile a part with --budget-size %s",
-			size, limit, part);
+			ret_why, JW_ERR_LIMIT,
+			"the limit of %s is too small, %s are needed: set CUDA_CACHE_MAXSIZE=%llu on both "
+			"machines, or compile only what fits: --budget-size %s",
+			limit, size, (unsigned long long)jw_cache_limit(cache, sum->forecast.cache_bytes),
+			part);
 	else
-		error_set(ret_why, JW_ERR_UNSUPPORTED,
-				  "the results take about %s, and the cache limit is %s: the driver would evict a "
-				  "part of them again. Set CUDA_CACHE_MAXSIZE=%llu (“jitwarm prime --tune” does so "
-				  "for this account's programs), or compile a part with --budget-size %s",
-				  size, limit, (unsigned long long)jw_cache_limit(cache, sum->forecast.cache_bytes),
-				  part);
+		error_set(ret_why, JW_ERR_LIMIT,
+				  "the limit of %s is too small, %s are needed: to raise it and compile, run "
+				  "“jitwarm prime --tune”; or compile only what fits: --budget-size %s",
+				  limit, size, part);
 	return true;
 }

@@ -26,7 +26,7 @@ void budget_choose(struct plan *plan, const struct budget_request *request,
 				   struct jw_prime_plan *ret_sum);
 
 /* Returns whether the file system or the cache cannot hold the cold modules beside the warm ones,
- * so that the driver would evict some again: *ret_why is then JW_ERR_UNSUPPORTED with a line that
- * names the setting. */
+ * so that the driver would evict some again: *ret_why is then JW_ERR_LIMIT with a line that says
+ * what to do; `elsewhere`: for another machine. */
 bool budget_is_too_much(const struct jw_prime_plan *sum, const struct jw_cache_info *cache,
-						struct jw_error *ret_why);
+						bool elsewhere, struct jw_error *ret_why);

@@ -387,6 +387,9 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	for (size_t i = 0; i < plan->module_count; i++)
 		plan_refuse(plan, &plan->modules[i],
 					ledger_refused(&ledger, ledger_module(&plan->modules[i])));
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_WARM || plan->modules[i].state == PLAN_COLD)
+			checked->needed_bytes += plan->modules[i].entry_bytes;
 	if (options->explain && *explain_most(why, plan))
 		checked->why = arena_string(checked, why);
 

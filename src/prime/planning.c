@@ -339,7 +339,8 @@ void planning_choose(struct plan *plan, const struct jw_system *system,
 	/* Includes the modules that `run` has noted as used, which are known here. */
 	if (sum->over_budget || sum->cold)
 		planning_sum_up(plan, options, sum);
-	sum->too_much = budget_is_too_much(sum, &system->cache, &outcome->compile.stopped);
+	sum->too_much =
+		budget_is_too_much(sum, &system->cache, system->elsewhere, &outcome->compile.stopped);
 	/* The chosen modules by GPU architecture: */
 	sum->gpus = arena_array(outcome, plan->target_count, sizeof *sum->gpus);
 	sum->gpu_count = plan->target_count;

@@ -136,11 +136,6 @@ static int plan_step(struct jw_error *err, struct priming *run)
 	/* A plan that no cache helps is refused before anything is fetched or compiled. */
 	if (outcome->verdict == JW_VERDICT_USELESS)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s", system->cache.why_useless);
-	if (outcome->verdict == JW_VERDICT_NO_ROOM && !system->cache.limit_bytes)
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"CUDA_CACHE_MAXSIZE makes the driver store nothing: unset it, or give it a "
-			"number of bytes");
 	return 0;
 }
 

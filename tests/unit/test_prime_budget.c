@@ -121,7 +121,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 		{.limit_bytes = gib,
 		 .warm_bytes = 800 * mb,
 		 .cache_bytes = 800 * mb,
-		 .says = {"about 1.49 GiB", "CUDA_CACHE_MAXSIZE=1879048192"}},
+		 .says = {"1.49 GiB are needed", "CUDA_CACHE_MAXSIZE=1879048192"}},
 		/* The message explains "3G" once more, unless that is too little. */
 		{.limit_bytes = 3,
 		 .meant_bytes = 3 * gib,
@@ -138,16 +138,16 @@ TEST(more_than_the_cache_keeps_is_refused)
 		{.limit_bytes = gib,
 		 .taken_bytes = 900 * mb + 1,
 		 .cache_bytes = 100 * mb,
-		 .says = {"about 95.4 MiB, and only 95.4 MiB are free at /cache", "--budget-size 47M"}},
+		 .says = {"only 95.4 MiB are free at /cache, and 95.4 MiB are needed", "--budget-size 47M"}},
 		{.limit_bytes = gib,
 		 .cache_bytes = 4 * gib,
-		 .says = {"CUDA_CACHE_MAXSIZE=4294967296", "for this account's programs"}},
+		 .says = {"CUDA_CACHE_MAXSIZE=4294967296", "on both machines"}},
 		{.limit_bytes = 100000,
 		 .cache_bytes = 200000,
 		 .says = {"CUDA_CACHE_MAXSIZE=1073741824", "--budget-size 100000"}},
 		{.limit_bytes = 4 * gib,
 		 .cache_bytes = 5 * gib,
-		 .says = {"a cache limit is at most 4 GiB", "--budget-size 4096M"}},
+		 .says = {"the limit of 4 GiB is too small, 5 GiB are needed, and no limit is larger", "--budget-size 4096M"}},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -161,7 +161,12 @@ TEST(more_than_the_cache_keeps_is_refused)
 			.free_bytes = cases[i].taken_bytes ? 1000 * mb - cases[i].taken_bytes : UINT64_MAX,
 			.outlook.bytes = cases[i].warm_bytes};
 
-		GIVES(cases[i].says[0] ? JW_ERR_UNSUPPORTED : JW_OK, budget_is_too_much(&sum, &cache, why));
+		GIVES(cases[i].says[0] ? JW_ERR_LIMIT : JW_OK,
+			  budget_is_too_much(&sum, &cache, false, why));
+		if (cases[i].says[0] && !cases[i].taken_bytes && cases[i].limit_bytes < 4 * gib)
+			assert_non_null(strstr(why->message, "run “jitwarm prime --tune”"));
+		GIVES(cases[i].says[0] ? JW_ERR_LIMIT : JW_OK,
+			  budget_is_too_much(&sum, &cache, true, why));
 		for (size_t k = 0; cases[i].says[0] && k < 2; k++)
 			if (!strstr(why->message, cases[i].says[k]))
 				fail_msg("“%s” does not say “%s”", why->message, cases[i].says[k]);

@@ -182,9 +182,10 @@ static void print_next(const struct cli *cli, const struct jw_check_options *ask
 	const bool targets = options_given(options, "target"), cache = options_given(options, "cache");
 	const bool elsewhere = (targets && !result->here) || asked->driver;
 	/* Prime refuses modules that the driver would evict again. */
-	const bool tunes = !elsewhere &&
-					   !jw_cache_holds(&cli->system->cache, result->all.forecast.cache_bytes) &&
-					   jw_tune_can_apply(JW_SCOPE_USER);
+	const bool tunes =
+		!elsewhere && (result->verdict == JW_VERDICT_NO_ROOM ||
+					   (!jw_cache_holds(&cli->system->cache, result->all.forecast.cache_bytes) &&
+						jw_tune_can_apply(JW_SCOPE_USER)));
 	/* “make --fetch” needs a ptxas that has a wheel; the other machine's driver compiles anyway. */
 	const bool there = elsewhere && !jw_compiler_has_wheel(&result->driver);
 	struct buf line = BUF_MAX(NEXT_STEP_MAX);
@@ -315,7 +316,7 @@ static void print_compilers(const struct output *out, const struct jw_check_resu
 	}
 }
 
-/* Why no cache helps here, as `prime` says it, too. Returns `text`. */
+/* Writes what is too small for the results, as `prime` says it. Returns `text`. */
 static const char *no_room_text(char text[ANSWER_TEXT], const struct jw_check_result *result,
 								const struct jw_cache_info *cache)
 {
@@ -323,24 +324,31 @@ static const char *no_room_text(char text[ANSWER_TEXT], const struct jw_check_re
 	char size[TEXT_SHORT], room[TEXT_SHORT], driver[JW_DRIVER_TEXT];
 
 	if (!result->here && more > result->limit_bytes)
-		(void)text_format(
-			text, ANSWER_TEXT,
-			"the results take about %s, and the default cache limit of driver %s is only %s: set "
-			"CUDA_CACHE_MAXSIZE=%llu on that machine, and here for “jitwarm make”",
-			text_bytes(size, more), jw_driver_text(driver, &result->driver),
-			text_bytes(room, result->limit_bytes), (unsigned long long)jw_tune_limit(0, more));
+		(void)text_format(text, ANSWER_TEXT,
+						  "The limit of %s (driver %s's default) is too small, %s are needed: set "
+						  "CUDA_CACHE_MAXSIZE=%llu on that machine, and here for “jitwarm make”.",
+						  text_bytes(room, result->limit_bytes),
+						  jw_driver_text(driver, &result->driver), text_bytes(size, more),
+						  (unsigned long long)jw_tune_limit(0, more));
 	else if (more > cache->free_bytes)
 		(void)text_format(
 			text, ANSWER_TEXT,
-			"the results take about %s, and only %s are free at %s: free some space, or "
-			"name another directory (CUDA_CACHE_PATH)",
-			text_bytes(size, more), text_bytes(room, cache->free_bytes), cache->path);
+			"Only %s are free at %s, and %s are needed: free some space, or name another "
+			"directory (CUDA_CACHE_PATH).",
+			text_bytes(room, cache->free_bytes), cache->path, text_bytes(size, more));
 	else
-		(void)text_format(text, ANSWER_TEXT,
-						  "these programs need more than the cache limit of %s: “jitwarm prime "
-						  "--tune” raises the limit",
-						  text_bytes(room, cache->limit_bytes));
+		(void)text_format(text, ANSWER_TEXT, "The limit of %s is too small, %s are needed.",
+						  text_bytes(room, cache->limit_bytes),
+						  text_bytes(size, result->needed_bytes));
 	return text;
+}
+
+/* Returns whether the limit of this machine's cache keeps `prime` from compiling, and `prime
+ * --tune` raises it. */
+static bool is_limit_small(const struct jw_check_result *result)
+{
+	return result->verdict == JW_VERDICT_NO_ROOM && result->here &&
+		   result->needed_bytes > result->limit_bytes && jw_tune_can_apply(JW_SCOPE_USER);
 }
 
 static int check_run(struct jw_error *err, struct cli *cli)
@@ -402,18 +410,19 @@ static int check_run(struct jw_error *err, struct cli *cli)
 	if (!result->images && result->verdict == JW_VERDICT_WARM)
 		output_line(&cli->out, STYLE_GOOD,
 					"Warm: the cache has the recorded modules, which are in no file.");
+	if (result->verdict == JW_VERDICT_NO_ROOM)
+		output_line(&cli->out, STYLE_WARN, "%s", no_room_text(text, result, &cli->system->cache));
 	print_answer(&cli->out, result);
 	cures_print_checked(cli, result, targets);
 	print_compilers(&cli->out, result);
-	if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
+	if (result->names_known && result->all.cold &&
+		(result->verdict == JW_VERDICT_COLD || is_limit_small(result)))
 		print_next(cli, &options, result);
 	/* The notes of the search come first, and were printed as it went on. */
 	plan_notes_print(&cli->out, given, result->notes + files.found->note_count,
 					 result->note_count - files.found->note_count, result->assumptions);
 	if (result->cache.text[0])
 		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
-	if (result->verdict == JW_VERDICT_NO_ROOM)
-		output_warning(&cli->out, "%s", no_room_text(text, result, &cli->system->cache));
 	cli_end_with(cli, exit_of_verdict(result->verdict));
 	if (result->verdict == JW_VERDICT_COLD && !options.driver)
 		cli_warn_of_settings(cli);

@@ -1005,9 +1005,7 @@ static void print_outcome(const struct prime_command *priming, const struct jw_p
 					   TEXT_COUNT(run->failed, "module", "modules"));
 	if (!print_left(priming, result))
 		print_next_start(priming, result);
-	if (result->plan.too_much)
-		output_error(out, "%s", run->stopped.message);
-	else if (run->stopped.code)
+	if (run->stopped.code && !result->plan.too_much)
 		output_error(out, "stopped with %s left: %s", TEXT_COUNT(run->undone, "module", "modules"),
 					 run->stopped.message);
 }
@@ -1100,6 +1098,12 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	print_reuse(&priming->cli->out, result, priming->only_plan);
 	if (result->plan.sources_failed && !result->plan.images)
 		return true;
+	/* What was predicted for a run that does not take place is not printed. */
+	if (result->plan.too_much) {
+		output_error(&priming->cli->out, "nothing was compiled: %s",
+					 result->compile.stopped.message);
+		return true;
+	}
 	if (result->plan.images || priming->recording)
 		print_prime_plan(&priming->cli->out, result, priming->for_others);
 	else if (!result->troubles)

@@ -334,14 +334,29 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 			"        not yet compiled with this driver: the first prime verifies predictions");
 }
 
-static void print_cache(const struct output *out, const struct jw_cache_info *cache)
+/* Returns whether the limit is too small for the packages of the environment. */
+static bool is_too_small(const struct jw_cache_info *cache, const struct jw_check_result *packages)
 {
+	return packages && packages->verdict == JW_VERDICT_NO_ROOM &&
+		   packages->needed_bytes > cache->limit_bytes;
+}
+
+static void print_cache(const struct output *out, const struct jw_cache_info *cache,
+						const struct jw_check_result *packages)
+{
+	char needed[TEXT_SHORT];
 	char size[TEXT_SHORT], limit[TEXT_SHORT], *what, *cure;
 	const char *from = cache->limit_set ? "" : ", the driver's default";
 
 	(void)text_bytes(limit, cache->limit_bytes);
 	if (!cache->path)
 		output_line(out, STYLE_WARN, "Cache   none: the driver does not cache");
+	else if (is_too_small(cache, packages))
+		output_line(out, STYLE_WARN,
+					"Cache   %s (%s, %s; the limit of %s is too small, %s are needed)", cache->path,
+					TEXT_COUNT(cache->outlook.entries, "entry", "entries"),
+					text_bytes(size, cache->outlook.bytes), limit,
+					text_bytes(needed, packages->needed_bytes));
 	else if (cache->exists)
 		output_line(out, STYLE_PLAIN, "Cache   %s (%s, %s of %s%s)", cache->path,
 					TEXT_COUNT(cache->outlook.entries, "entry", "entries"),
@@ -415,7 +430,8 @@ static void print_status_next(const struct cli *cli, const struct status_documen
 	const struct jw_cache_info *cache = &system->cache;
 	const struct jw_check_result *packages = &found->packages;
 	const bool no_gpu = !system->gpu_count, relative = is_relative(),
-			   small = !jw_cache_holds(cache, 0), useless = cache->why_useless[0] || relative,
+			   small = !jw_cache_holds(cache, 0) || is_too_small(cache, packages),
+			   useless = cache->why_useless[0] || relative,
 			   foreign = (useless || small) && !jw_tune_can_apply(JW_SCOPE_USER);
 	struct buf line = BUF_MAX(NEXT_STEP_MAX), scan = BUF_MAX(256), which = BUF_MAX(256);
 	size_t at = 0;
@@ -527,7 +543,7 @@ static void print_status(const struct cli *cli, const struct status_document *fo
 
 	print_gpus(out, system);
 	print_driver(out, &system->driver, explain);
-	print_cache(out, &system->cache);
+	print_cache(out, &system->cache, packages);
 	if (packages)
 		packages_text(out, found->environment, packages);
 	else if (!system->gpu_count && !system->driver.library[0])

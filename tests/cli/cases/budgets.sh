@@ -15,11 +15,13 @@ for option in --budget-time=0 --budget-time=0s --budget-size=0 --budget-size=0G;
 done
 
 # The plan says how much space it needs and how much there is; beyond the limit, prime does not begin.
-CUDA_CACHE_MAXSIZE=200000 snapshot run 2 prime "$sample"
+CUDA_CACHE_MAXSIZE=200000 snapshot run 1 prime "$sample"
 [[ -z $(find "$work/cache" -type f 2>/dev/null) ]] || fail "something was compiled"
-CUDA_CACHE_MAXSIZE=200000 snapshot run 2 check "$sample"
-CUDA_CACHE_MAXSIZE=200000 snapshot run 2 prime --json --quiet "$sample"
-json 'd["limit_bytes"] == 200000 and d["predicted_cache_bytes"] > 200000 and d["predicted_seconds"] > 0 and "CUDA_CACHE_MAXSIZE" in d["stopped"] and d["compiled"] == 0'
+CUDA_CACHE_MAXSIZE=200000 snapshot run 1 check "$sample"
+[[ $(head -1 "$out") == "The limit of 195 KiB is too small, 500 KiB are needed." ]] || fail "not in the first line"
+out_has "Next: jitwarm prime --tune $(native "$sample")"
+CUDA_CACHE_MAXSIZE=200000 snapshot run 1 prime --json --quiet "$sample"
+json 'd["limit_bytes"] == 200000 and d["predicted_cache_bytes"] > 200000 and d["predicted_seconds"] > 0 and "the limit of 195 KiB is too small, 500 KiB are needed" in d["stopped"] and "prime --tune" in d["stopped"] and d["compiled"] == 0'
 
 run 1 prime --budget-size 40K "$sample"
 out_has "The budget leaves"

@@ -70,7 +70,7 @@ for each in 460.106.00:268435456 550.163.01:1073741824; do
 	json "d['limit_bytes'] == ${each#*:}"
 	err_lacks CUDA_CACHE_MAXSIZE
 done
-CUDA_CACHE_MAXSIZE=1000 snapshot run 2 check --target sm_86 --driver 460.106.00 lib/a.ptx
+CUDA_CACHE_MAXSIZE=1000 snapshot run 1 check --target sm_86 --driver 460.106.00 lib/a.ptx
 snapshot run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
 # Every command with --driver names the known ones, whatever else the line lacks.
 snapshot run 0 check --driver list --target sm_86 lib/a.ptx

@@ -15,7 +15,7 @@ without() {
 	run 2 doctor --no-probe "$sample"
 	out_has "or name another one: $advice where your programs are started"
 	out_lacks "--apply"
-	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=200000 run 2 doctor --no-probe "$sample"
+	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=200000 run 1 doctor --no-probe "$sample"
 	out_has "set CUDA_CACHE_MAXSIZE=1073741824"
 	out_lacks "jitwarm tune --apply"
 	CUDA_CACHE_PATH=$work/cache CUDA_CACHE_MAXSIZE=100 run "0|2" status

@@ -103,10 +103,10 @@ for each in 8G:4294967296 2G:2147483648; do
 	rm -rf "$now"
 	snapshot run "0|2" status
 	snapshot run 0 tune "$sample"
-	snapshot run 2 doctor --no-probe "$sample"
+	snapshot run 1 doctor --no-probe "$sample"
 	[[ $CUDA_CACHE_MAXSIZE == 2G ]] || out_has "4 GiB, the most that a driver keeps"
 	[[ $(grep -o '[0-9]\{9,\}' "$out" | sort -u) == "$number" ]] || fail "several numbers"
-	snapshot run 2 prime "$sample"
+	snapshot run 1 prime "$sample"
 	snapshot run 0 prime --tune --no-store "$sample"
 	grep -q "CUDA_CACHE_MAXSIZE=\"$number\"" "$HOME/.config/environment.d/60-jitwarm.conf" || fail "another number was written"
 	run 0 tune --undo
@@ -121,15 +121,15 @@ chmod +x "$work/with-small"
 SMALL=1m unshare -rm "$work/with-small" true 2>/dev/null || exit 0
 export CUDA_CACHE_PATH=$small/cache
 JITWARM="unshare -rm $work/with-small $JITWARM"
-SMALL=300k run 2 prime "$sample"
-err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: free some space"
+SMALL=300k run 1 prime "$sample"
+err_has "only 300 KiB are free at $small/cache, and 500 KiB are needed: free some space"
 out_lacks "Compiled"
-SMALL=300k run 2 prime -n "$sample"
-SMALL=300k snapshot run 2 check "$sample"
-err_has "the results take about 500 KiB, and only 300 KiB are free at $small/cache: free some space, or name another directory (CUDA_CACHE_PATH)"
-SMALL=300k snapshot run 2 doctor --no-probe "$sample"
+SMALL=300k run 1 prime -n "$sample"
+SMALL=300k snapshot run 1 check "$sample"
+out_has "Only 300 KiB are free at $small/cache, and 500 KiB are needed: free some space"
+SMALL=300k snapshot run 1 doctor --no-probe "$sample"
 environment "$work/env" 1.0
-SMALL=300k VIRTUAL_ENV=$work/env snapshot run 2 status
+SMALL=300k VIRTUAL_ENV=$work/env snapshot run 1 status
 for size in 300k 20m 90m; do
 	wanted="$small/cache: only "
 	SMALL=$size snapshot run "1|2" doctor --no-probe "$sample"
