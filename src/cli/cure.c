@@ -140,9 +140,22 @@ void cures_print(const struct cli *cli, const struct cures *cures, bool named)
 	}
 }
 
+/* Prints the command that keeps pip from installing releases that fail. */
+static void print_constraints(const struct cli *cli)
+{
+	static const char *const kept[] = {"target", "driver", NULL};
+	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+
+	buf_add(&command, "jitwarm which --constraints");
+	next_step_keep(&command, &cli->options, kept);
+	buf_add(&command, " -o gpu.txt");
+	next_step(&cli->out, STYLE_PLAIN, "To keep pip from installing what fails: ", &command);
+}
+
 void cures_print_checked(const struct cli *cli, const struct jw_check_result *result, bool named)
 {
 	struct cures cures = {.driver = result->driver};
+	bool listed = false;
 
 	for (size_t i = 0; i < result->failing_count; i++) {
 		const struct jw_check_failing *failing = &result->failing[i];
@@ -154,6 +167,9 @@ void cures_print_checked(const struct cli *cli, const struct jw_check_result *re
 
 		if (failing->package)
 			take(&cures, &cure, failing->target);
+		listed = listed || (failing->package && failing->listed);
 	}
 	cures_print(cli, &cures, named);
+	if (listed)
+		print_constraints(cli);
 }

@@ -662,7 +662,9 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 		return false;
 	draft->hopeless = true;
 	if (describe_cure(seen, false, cure, sizeof cure))
-		FIX(draft, "%s", cure);
+		FIX(draft,
+			"%s; to keep pip from installing what fails: “jitwarm which --constraints -o gpu.txt”",
+			cure);
 	else
 		FIX(draft, "install a version of that package that is built for this GPU");
 	return true;
