@@ -1,4 +1,4 @@
-/* What jitwarm notes about the modules of a cache: a mark records that the driver has refused a
+/* The marks that jitwarm keeps of the modules of a cache: a mark records that the driver has refused a
  * module, which would be compiled in vain at each run; or that a command of `run` had the module of
  * a place compiled, whichever driver is in use later.
  *

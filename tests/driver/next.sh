@@ -41,7 +41,7 @@ jitwarm 0 cache verify
 starts "$version" 0
 starts "$next" 0
 [ "$(entries "$scratch/cache")" = "$prepared" ] || fail "the first start under $next has added entries"
-# What that driver compiles by itself is the same.
+# That driver compiles the same by itself.
 CUDA_CACHE_PATH=$scratch/own
 under "$next" sm_86 "$program" >"$scratch/out" 2>&1 || fail "the application with an empty cache"
 for entry in $(entries "$scratch/own"); do

@@ -1098,7 +1098,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	print_reuse(&priming->cli->out, result, priming->only_plan);
 	if (result->plan.sources_failed && !result->plan.images)
 		return true;
-	/* What was predicted for a run that does not take place is not printed. */
+	/* A prediction for a run that does not take place is not printed. */
 	if (result->plan.too_much) {
 		output_error(&priming->cli->out, "nothing was compiled: %s",
 					 result->compile.stopped.message);

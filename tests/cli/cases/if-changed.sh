@@ -19,7 +19,7 @@ for budget in "--budget-time 1ms" "--budget-size 40K"; do
 	out_has "Nothing has changed"
 done
 
-# What the driver refuses is left, too.
+# A module that the driver refuses is left, too.
 anew
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry good()\n{\n\tret;\n}\n' >"$work/good.ptx"
 sed 's/good/refused/' "$work/good.ptx" >"$work/refused.ptx"
