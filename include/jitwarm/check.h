@@ -74,9 +74,9 @@ struct jw_check_file {
 struct jw_check_failing {
 	char *file; /* "path" or "path: member" */
 	struct jw_target target;
-	char *why;    /* a line for messages: "will fail: no kernel image for sm_90" */
-	char *error;  /* what a program prints: "device kernel image is invalid (200)" */
-	char *cause;  /* a line for messages: "toolkit 13.2 requires driver 580 (CUDA 13.0) or newer" */
+	char *why;   /* a line for messages: "will fail: no kernel image for sm_90" */
+	char *error; /* what a program prints: "device kernel image is invalid (200)" */
+	char *cause; /* a line for messages: "toolkit 13.2 requires driver 580 (CUDA 13.0) or newer" */
 	/* Set by jw_which_cures: a line for messages, "install torch 2.7.1: “pip install …”" */
 	char *cure;
 	bool refused; /* the driver has refused some of its modules for another reason than missing code

@@ -218,8 +218,9 @@ struct jw_scan_result {
 
 /* A requirement of a wheel that fails on a GPU, and so lets it fail. */
 struct jw_required {
-	char *what, *why;       /* “torch>=2.8”, “no code for sm_61” */
-	struct jw_driver needs; /* the first driver with which it does not fail; zeros if none is known */
+	char *what, *why; /* “torch>=2.8”, “no code for sm_61” */
+	struct jw_driver
+		needs; /* the first driver with which it does not fail; zeros if none is known */
 };
 /* Finds the first one of a wheel (its path), for `platform` (as jw_platform returns) if it is for
  * all. *ret_required is NULL if there is none; the caller frees it with jw_result_free. */
@@ -243,8 +244,8 @@ struct jw_scan_options {
 	/* Leave out libraries of other platforms than this one ("x86_64-linux", as jw_platform returns)
 	 * from a wheel for every system, if it has some for this one; NULL: leave out none. */
 	const char *platform;
-	bool verdicts_only;    /* count verdicts without the work of compiling: several times faster for
-							  large files, since no PTX has to be decompressed completely */
+	bool verdicts_only; /* count verdicts without the work of compiling: several times faster for
+						   large files, since no PTX has to be decompressed completely */
 	/* Judges what a wheel requires on one GPU (jw_which_required); NULL: it requires nothing. */
 	jw_required_judge *required;
 	const char *state_dir; /* the folder that remembers what the files hold, so that the next scan

@@ -98,9 +98,6 @@ struct jw_which {
 	size_t unexamined;
 	/* Set by the caller that has asked for several GPUs (jw_which_common), or NULL. */
 	const char *newest_on_all;
-	/* Set by the caller: the command that installs what `advised` requires with device code, if pip
-	 * takes a build without it otherwise; or NULL. */
-	const char *first;
 };
 
 struct jw_asked;
@@ -144,6 +141,36 @@ const struct jw_which_release *jw_which_common(const struct jw_which *answers, s
 char *jw_which_install(const struct jw_which *which, const struct jw_which_release *release,
 					   const char *install);
 
+/* ---- names of packages */
+
+enum { JW_WHICH_NAME = 256 };
+
+/* A package as people type it: NAME, NAME==VERSION, NAME[EXTRA]>=VERSION,<VERSION, or the name of a
+ * wheel. */
+struct jw_which_name {
+	const char *typed; /* with versions and extras; the texts below may point into it */
+	/* As typed, without extras; or the package with the device code that an extra brings:
+	 * jax-cuda12-plugin. */
+	char name[JW_WHICH_NAME];
+	char extras[JW_WHICH_NAME];      /* "[cuda12]", or "" */
+	char install[2 * JW_WHICH_NAME]; /* what pip installs: the name as typed with its extras */
+	const char *version;             /* of NAME==VERSION and of a wheel's name; else NULL */
+	const char *range;               /* of NAME>=VERSION,<VERSION; else NULL */
+	char of_wheel[64];
+	const char *const *with; /* the first release that needs an extra, and that extra; or NULL */
+};
+/* Reads one; it must not be copied. JW_ERR_USAGE if the text is none. */
+int jw_which_name_read(struct jw_error *err, const char *text, struct jw_which_name *ret_name);
+/* Returns what pip installs for a release, with the extra that it needs; the caller frees it. */
+char *jw_which_install_name(const struct jw_which_name *name, const char *version);
+/* Returns whether something is known of the package that a word names. */
+bool jw_which_knows(const char *word);
+/* Returns the packages that have the device code of a package, with a blank between two, or “|” if
+ * one is enough; NULL if it has its own. */
+const char *jw_which_sources(const char *package);
+/* Returns the package that has a package's wheels for a platform, if its name differs; or NULL. */
+const char *jw_which_name_on(const char *platform, const char *package);
+
 /* Returns whether the program's list has a package of this name. */
 bool jw_which_lists(const char *package);
 
@@ -155,6 +182,10 @@ char *jw_which_sibling(const char *package, size_t *at);
 /* Returns the package, of the program's list or with its code in one of them, whose name is nearest
  * to an unknown one; NULL if none is near. The caller frees it. */
 char *jw_which_nearest(const char *package);
+
+/* Returns the newest of these of which a release runs, by a question about the package; NULL if
+ * there is none. The caller frees it. */
+char *jw_which_running_sibling(const struct jw_which_options *options, const char *package);
 
 /* Returns this machine's platform, as indexes name it: linux, linux-aarch64 or windows. */
 const char *jw_which_own_platform(void);
@@ -208,6 +239,95 @@ int jw_asked_plan(struct jw_error *err, struct jw_asked *asked,
  */
 int jw_asked_examine(struct jw_error *err, struct jw_asked *asked,
 					 const struct jw_which_options *options);
+
+/* ---- advice: all that an answer shows, decided before it is printed */
+
+/* The most rows, unless all are requested. */
+enum { JW_WHICH_ROWS = 8 };
+
+/* Releases that follow each other with the same answer. */
+struct jw_which_row {
+	char *index;    /* "PyPI", or the label of builds: "cu126"; "" after the first row of one */
+	char *versions; /* "2.7.1 – 1.0.1", or "2.7.0, as 2.7.1" */
+	char *says;     /* "fail: no code for sm_61" */
+	enum jw_which_answer answer;
+	bool partly; /* it runs, but not all of it */
+};
+
+enum jw_which_note_kind {
+	JW_WHICH_NOTE_NONE,
+	JW_WHICH_NOTE_OTHER_CUDA,   /* a package that is built for another CUDA runs */
+	JW_WHICH_NOTE_OTHER_NAME,   /* the package for this platform has another name */
+	JW_WHICH_NOTE_WSL,          /* it runs in WSL 2 */
+	JW_WHICH_NOTE_USES,         /* it has no device code of its own */
+	JW_WHICH_NOTE_UNFOLLOWED,   /* what it requires was not followed */
+	JW_WHICH_NOTE_UNEXAMINED,   /* older releases were not examined */
+	JW_WHICH_NOTE_REQUIRED,     /* a package fails that pip also installs */
+	JW_WHICH_NOTE_NEWER_DRIVER, /* some of it needs a newer driver */
+	JW_WHICH_NOTE_BUILT,        /* pip compiles it for other versions of a package */
+	JW_WHICH_NOTE_RENAMED,      /* newer releases have another name */
+	JW_WHICH_NOTE_OTHERS,       /* other releases */
+	JW_WHICH_NOTE_INDEX,        /* another index has other builds */
+};
+struct jw_which_note {
+	enum jw_which_note_kind kind;
+	char *text;    /* one line for people; before a command it ends with a blank */
+	char *command; /* or NULL */
+};
+
+struct jw_which_question {
+	const struct jw_which_name *name;
+	struct jw_which_options options; /* without the package, which is the name's */
+	const char *platform_title;      /* "Linux x86-64" */
+	const char *command;         /* that answers for other packages: "jitwarm which --target t4" */
+	const char *const *packages; /* all packages in question, as typed */
+	size_t package_count;
+	bool all;          /* a row for each release */
+	bool asks;         /* the index was asked */
+	bool python_typed; /* the Python was named, and is not only the active one */
+	bool other_index;  /* pip uses another index than PyPI (PIP_INDEX_URL) */
+};
+
+struct jw_which_advice {
+	void *owner; /* of all texts: the advice itself */
+	struct jw_which *answer;
+	const struct jw_which_release *release; /* that `install` installs; or NULL */
+	char *verdict; /* the words before `install`, "Newest that runs: "; without it, why none runs */
+	char *before;  /* the command to run before `install`; or NULL */
+	char *install; /* or NULL */
+	struct jw_which_note instead; /* if no release runs */
+	struct jw_which_row *rows;
+	size_t row_count, left_out; /* left_out: how many rows are only shown with `all` */
+	struct jw_which_note *notes;
+	size_t note_count;
+	/* Nothing is known of the requested release; rows are those before and after it. */
+	bool unknown;
+};
+/* Answers for a package on one GPU. JW_ERR_NOT_FOUND as jw_which. The caller frees it with
+ * jw_result_free. */
+int jw_which_advise(struct jw_error *err, const struct jw_which_question *question,
+					struct jw_which_advice **ret_advice);
+
+/* Set the error for a package that the list lacks, for one whose device code is in others, and for
+ * a release of which nothing is known (`which` has none, or it is unknown). Return -1. */
+int jw_which_refuse_package(struct jw_error *err, const struct jw_which_question *question);
+int jw_which_refuse_for_sources(struct jw_error *err, const struct jw_which_question *question);
+int jw_which_refuse_release(struct jw_error *err, const struct jw_which_question *question,
+							const struct jw_which *which);
+
+/* A package on all GPUs. */
+struct jw_which_sum {
+	const char *package;
+	const struct jw_which_release *common;  /* jw_which_common */
+	const struct jw_which_release *release; /* the newest of the index that runs; else `common` */
+	char *why;                 /* why the newest does not run, or none does; "" if it does */
+	struct jw_target fails_on; /* the first GPU on which the newest does not run */
+};
+/* Sums up at least one advice for a package, one for each GPU. `owner` gets the texts. */
+void jw_which_sum_up(void *owner, const struct jw_which_advice *advices, size_t count,
+					 struct jw_which_sum *ret_sum);
+/* Returns the newest release of the index, or, if all are builds of another one, of that. */
+const struct jw_which_release *jw_which_newest(const struct jw_which *which);
 
 /* The release to install in place of one that fails. */
 struct jw_cure {

@@ -40,7 +40,7 @@ struct scan {
 	const struct jw_found_file **from;
 	size_t image_count, image_capacity, from_capacity;
 	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
-	char **wheels; /* those whose requirements are judged */
+	char **wheels;       /* those whose requirements are judged */
 	size_t wheel_count;
 	bool needs_runtime;                      /* some file needs a CUDA runtime in another file */
 	uint32_t native, compiles, alternatives; /* a bit for each GPU: some library is native,

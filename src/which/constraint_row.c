@@ -208,8 +208,7 @@ void constrain(struct constraining *work, const struct package *package)
 		else if (package->plugin)
 			add_plugin(&reason, package);
 		else
-			row->constraint =
-				arena_printf(work->result, "%s%s", package->name, buf_text(&clauses));
+			row->constraint = arena_printf(work->result, "%s%s", package->name, buf_text(&clauses));
 		row->reason = arena_string(work->result, buf_text(&reason));
 	}
 	buf_free(&clauses);
