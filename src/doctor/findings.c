@@ -653,6 +653,16 @@ static bool is_driver_old(const struct examination *seen, struct finding_draft *
 	return true;
 }
 
+/* Returns whether the list of releases has a failing package, so that constraints refuse it. */
+static bool lists_failing(const struct examination *seen)
+{
+	bool listed = false;
+
+	for (size_t i = 0; i < seen->check->failing_count; i++)
+		listed = listed || (seen->check->failing[i].package && seen->check->failing[i].listed);
+	return listed;
+}
+
 static bool has_no_code(const struct examination *seen, struct finding_draft *draft)
 {
 	struct jw_driver needs;
@@ -663,7 +673,9 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 	draft->hopeless = true;
 	if (describe_cure(seen, false, cure, sizeof cure))
 		FIX(draft,
-			"%s; to keep pip from installing what fails: “jitwarm which --constraints -o gpu.txt”",
+			lists_failing(seen) ? "%s; to keep pip from installing what fails: “jitwarm which "
+								  "--constraints -o gpu.txt”"
+								: "%s",
 			cure);
 	else
 		FIX(draft, "install a version of that package that is built for this GPU");

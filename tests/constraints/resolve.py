@@ -91,7 +91,7 @@ def resolve(arguments, question, tools, free):
         return 0
     arguments.tried[lines] = " ".join(question)
     file.write_text(made.stdout)
-    commented = set(re.findall(r"^# ([a-z0-9-]+): (?:no|of) ", made.stdout, re.M))
+    commented = set(re.findall(r"^# ([a-z0-9-]+): ", made.stdout, re.M))
     fails = failing(arguments.jitwarm, question)
     faults = 0
     for names in SETS[: arguments.sets]:
