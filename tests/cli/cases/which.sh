@@ -18,24 +18,24 @@ out_has "RTX 3070 (sm_86), driver 550 (CUDA 12.4)"
 out_has "– 2.11.0  "
 out_has "fail: they need driver 580"
 out_has "pip install torch==2.14.1+cu126 --index-url https://download.pytorch.org/whl/cu126"
-snapshot run 0 which --target rtx3070 --driver 580 torch
+run 0 which --target rtx3070 --driver 580 torch
 
 # The status is 0 if the newest release runs, also if it compiles, 1 if an older one does, 2 if none does.
-snapshot run 0 which --target h100 --quiet torch
-snapshot run 2 which --target gtx1080 --platform linux cuml-cu12
+run 0 which --target h100 --quiet torch
+run 2 which --target gtx1080 --platform linux cuml-cu12
 # If the list does not reach back to the first release, an older one may run: bitsandbytes 0.35.4 runs on a K80.
 snapshot run 3 which --target k80 --platform linux bitsandbytes
 snapshot run 3 which --target k80,gtx980 --platform linux bitsandbytes "jax[cuda12]"
 snapshot run 3 which --target k80 --platform linux --json bitsandbytes
-snapshot run 2 which --target k80 --platform linux bitsandbytes==0.50.2
+run 2 which --target k80 --platform linux bitsandbytes==0.50.2
 snapshot run 3 which --target gtx1050ti --driver 384.130 --platform linux catboost
 # Releases for other versions of Python need no examination.
-snapshot run 2 which --target gtx1050ti --driver 384.130 --platform linux --python 3.11 catboost
+run 2 which --target gtx1050ti --driver 384.130 --platform linux --python 3.11 catboost
 snapshot run 2 which --target gtx1080 --platform linux --json cuml-cu12
 snapshot run 1 which --target gtx1080 xgboost
 
 # which prints at most eight rows; with --all, one for each release.
-snapshot run "0|1" which --target rtx3070 tensorflow
+run "0|1" which --target rtx3070 tensorflow
 snapshot run "0|1" which --target rtx3070 --all torch
 
 # PyPI's builds for Windows are for the CPU alone.
@@ -101,8 +101,8 @@ out_has "fail: no code for sm_75, according to flash-attn's build script"
 snapshot run 0 which --platform windows --target rtx5090 --json onnxruntime-gpu
 
 # A package that everybody uses is no alarm: vLLM is made for the H100, and only what needs a newer driver is named.
-snapshot run 1 which --target h100 --driver 550 vllm
-snapshot run 0 which --target h100 vllm==0.8.5.post1
+run 1 which --target h100 --driver 550 vllm
+run 0 which --target h100 vllm==0.8.5.post1
 # Only some of its kernels are compiled, and all of it runs with a newer driver, or in an older release.
 run 0 which --target h100 --platform linux vllm
 out_has "run; may compile some kernels when they are first used"
@@ -110,18 +110,18 @@ out_lacks "min"
 run 0 which --target h100 --driver 535 --platform linux vllm==0.11.0
 out_has "For all of it: upgrade the driver to 570 or newer, or pip install vllm==0.8.5.post1"
 # A row has the range of its times; libraries that a release opens by name count.
-snapshot run 0 which --target rtx5090 onnxruntime-gpu
-snapshot run 0 which --target rtx5090 tensorflow
+run 0 which --target rtx5090 onnxruntime-gpu
+run 0 which --target rtx5090 tensorflow
 # A library without code for the GPU is named if the package runs without it.
-snapshot run 0 which --target rtx2080ti torch==2.15.0
+run 0 which --target rtx2080ti torch==2.15.0
 # A package fails if the torch that it pins fails, also on Windows, where PyPI has torch for the CPU alone.
-snapshot run 2 which --platform windows --target rtx5090 xformers==0.0.22.post7
+run 2 which --platform windows --target rtx5090 xformers==0.0.22.post7
 
 # wheels for Linux on arm64
-snapshot run "0|1" which --target gh200 torch
+run "0|1" which --target gh200 torch
 
 # the Python that a release is for
-snapshot run 1 which --target rtx3070 --python 3.8 torch
+run 1 which --target rtx3070 --python 3.8 torch
 
 # JSON has no sentences except reasons.
 run 1 which --target gtx1080,rtx4090 --json torch xgboost
@@ -208,7 +208,7 @@ fi
 snapshot run 3 which --target rtx5090 -r -
 # Python is named as people name it.
 for python in 3.9 3.9.18 python3.9 cp39 Python-3.9; do
-	snapshot run 0 which --target rtx3070 --python $python xgboost==2.1.4
+	run 0 which --target rtx3070 --python $python xgboost==2.1.4
 done
 for python in 3 abc 3.x 3.9.x python 3.123; do
 	snapshot run 64 which --target rtx3070 --python $python torch
@@ -303,25 +303,25 @@ for driver in 525 550; do
 	run "0|1" which --target sm_90 --driver $driver --platform linux --json xgboost
 	json '[r["loading"] for r in d["answers"][0]["releases"] if r["version"] in ("1.7.6", "1.6.2")] == ["'"$([[ $driver == 525 ]] && echo eager || echo lazy)"'", "eager"]'
 done
-snapshot run 0 which --target rtx5090 --driver 580 --platform linux onnxruntime-gpu
+run 0 which --target rtx5090 --driver 580 --platform linux onnxruntime-gpu
 
 # The active environment's Python counts with --target, too; --python takes precedence.
 empty_environment "$work/env"
 [[ $(site_of "$work/env") =~ python(3\.[0-9]+) ]] || fail "no version in $(site_of "$work/env")"
 python=${BASH_REMATCH[1]}
 export VIRTUAL_ENV=$work/env
-snapshot run 0 which --target h100 torch
-snapshot run "0|1" which --target h100 --python 3.10 torch
+run 0 which --target h100 torch
+run "0|1" which --target h100 --python 3.10 torch
 unset VIRTUAL_ENV
 
 # If no release runs, the reason may be the Python, the driver or the platform.
 run 2 which --target h100 --platform linux --python 3.3 cuml-cu12
 out_has "None runs: no release on PyPI runs on this GPU with Python 3.3."
 # A release that a newer driver runs fails because of the driver, even if a larger library of it lacks code.
-snapshot run 1 which --target rtx2080 --driver 470 --platform linux vllm
-snapshot run 1 which --target rtx2080 --driver 525 --platform linux vllm
-snapshot run 2 which --target rtx2080 --driver 450 --platform linux cuml-cu12
-snapshot run 2 which --target rtx5090 --platform windows vllm
+run 1 which --target rtx2080 --driver 470 --platform linux vllm
+run 1 which --target rtx2080 --driver 525 --platform linux vllm
+run 2 which --target rtx2080 --driver 450 --platform linux cuml-cu12
+run 2 which --target rtx5090 --platform windows vllm
 
 # NAME==VERSION, which is how which says what to install, answers for that release alone.
 run 2 which --target rtx5090 --platform linux tensorflow==2.19.1
@@ -329,7 +329,7 @@ out_has "  2.19.1  "
 out_has "Other releases: jitwarm which --target rtx5090 --platform linux tensorflow"
 out_has "Newest that runs"
 [[ $(grep -c '^  [0-9]' "$out") == 1 ]] || fail "more than one row"
-snapshot run 0 which --target gtx1080 --platform linux "torch == 2.7.1"
+run 0 which --target gtx1080 --platform linux "torch == 2.7.1"
 snapshot run 0 which --target gtx1080 --platform linux --json xgboost==2.0.3
 snapshot run 3 which --target gtx1080 torch==99
 # 2.7 is 2.7.0, whose wheel was not examined; those of 2.7.1 and 2.6.0 have the same answer.
@@ -377,19 +377,19 @@ out_has "pip install 'torch[opt-einsum]==2.8.0+cu126' --index-url"
 for names in "jax[cuda12]=jax-cuda12-plugin" "jax[k8s,cuda13-local]=jax-cuda13-plugin" "JAX [cuda]=jax-cuda12-plugin" "jaxlib[cuda12_pip]=jax-cuda12-plugin" "cupy[cuda13x]=cupy-cuda13x"; do
 	snapshot run "0|1" which --target h100 --platform linux "${names%=*}"
 done
-snapshot run 0 which --target h100 --platform linux "jax[cuda12]==0.11.2"
+run 0 which --target h100 --platform linux "jax[cuda12]==0.11.2"
 # The command installs what was asked for: jax at the plugin's release, and a cuDNN that runs on the GPU, if pip's choice, the newest one, fails.
 run 0 which --target h100 --platform linux "jax[cuda12]"
 grep -q "pip install 'jax\[cuda12\]==[0-9.]*'$" "$out" || fail "not jax"
 out_lacks "cudnn"
-snapshot run 0 which --target gtx1080 --platform linux "jax[cuda12]"
-snapshot run 0 which --target gtx1080 --platform linux "jax[cuda12]==0.10.2"
+run 0 which --target gtx1080 --platform linux "jax[cuda12]"
+run 0 which --target gtx1080 --platform linux "jax[cuda12]==0.10.2"
 for names in "jax[cuda12-local]" jax-cuda12-plugin "tensorflow[and-cuda]==2.19.1"; do
-	snapshot run "0|1" which --target gtx1080 --platform linux "$names"
+	run "0|1" which --target gtx1080 --platform linux "$names"
 done
-snapshot run "0|1" which --target gtx1080 --platform linux "tensorflow[and_cuda]"
+run "0|1" which --target gtx1080 --platform linux "tensorflow[and_cuda]"
 snapshot run "0|1" which --target v100 --platform linux --json "onnxruntime-gpu[cuda, cudnn]==1.23.2"
-snapshot run "0|1" which --target rtx3070 --driver 550 --platform linux "torch[opt-einsum]"
+run "0|1" which --target rtx3070 --driver 550 --platform linux "torch[opt-einsum]"
 # Without an extra, pip installs jax without code for GPUs, and TensorFlow from 2.14 on without NVIDIA's libraries.
 run 0 which --target h100 --platform linux jax
 grep -q "pip install 'jax\[cuda12\]==[0-9.]*'$" "$out" || fail "no extra"
@@ -544,30 +544,30 @@ run 3 which --target gtx1080 no-such-package
 err_lacks "did you mean"
 
 # Releases that fail or run have one answer, however they load what they compile.
-snapshot run 1 which --target rtx3070 --driver 550 --platform linux torch
+run 1 which --target rtx3070 --driver 550 --platform linux torch
 
 # CuPy makes its kernels while it runs, as machine code for the GPUs of its own libraries.
-snapshot run 2 which --target rtx5090 --platform linux cupy-cuda11x
+run 2 which --target rtx5090 --platform linux cupy-cuda11x
 run 0 which --target rtx5090 --platform linux cupy-cuda12x
 out_has "– 11.5.0  fail: CuPy makes no code for sm_120"
 # Triton compiles its kernels while it runs, for GPUs from 7.0 on that its ptxas knows; CUPTI, which its profiler brings, is not its code.
-snapshot run 2 which --target gtx1080 --platform linux triton
-snapshot run 0 which --target v100 --platform linux triton
-snapshot run 0 which --target rtx5090 --platform linux triton
+run 2 which --target gtx1080 --platform linux triton
+run 0 which --target v100 --platform linux triton
+run 0 which --target rtx5090 --platform linux triton
 run 1 which --target rtx5090 --driver 570 --platform linux triton
 out_has "– 3.7.0  fail: they need driver 580"
-snapshot run 1 which --target rtx3090 --driver 470 --platform linux triton
+run 1 which --target rtx3090 --driver 470 --platform linux triton
 # The driver that a release needs counts before code that a library of another package lacks (cuSPARSELt in torch 2.5).
-snapshot run 1 which --target gtx1080 --driver 470 --platform linux torch
+run 1 which --target gtx1080 --driver 470 --platform linux torch
 # 1.9.0.post1 is newer than 1.9.0.0, so the code of 1.9.0.0 and 1.8.0.2 says nothing of it.
-snapshot run 1 which --target h100 --driver 550 --platform linux faiss-gpu-cu12
+run 1 which --target h100 --driver 550 --platform linux faiss-gpu-cu12
 # A release fails if the torch that it requires fails: torch 2.7.1; and 2.7.0, which was not examined, as 2.6.0 and 2.7.1 fail.
-snapshot run 0 which --target rtx5090 --platform linux torchvision
-snapshot run 2 which --target rtx5090 --platform linux xformers==0.0.30
+run 0 which --target rtx5090 --platform linux torchvision
+run 2 which --target rtx5090 --platform linux xformers==0.0.30
 snapshot run 2 which --target rtx5090 --platform linux --json xformers==0.0.30
 run 0 which --target rtx4090 --platform linux xformers==0.0.30
 # The code of cuML is in libcuml-cu12.
-snapshot run 0 which --target h100 --platform linux cuml-cu12
+run 0 which --target h100 --platform linux cuml-cu12
 run 2 which --target gtx1080 --platform linux cuml-cu12
 out_has "fail: no code for sm_61"
 # An index of pip's own is named: its builds may differ from PyPI's.
@@ -581,7 +581,7 @@ snapshot run 1 which --target gtx1080 --platform linux --all xgboost
 run 1 which --target rtx5090 --platform windows torch
 out_has "– 1.0.0    have no wheel for this platform"
 
-snapshot run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
+run "0|1" which --target rtx2080 --platform linux faiss-gpu==1.7.2
 
 run 1 which --target rtx3070 --platform linux torch==1.10.1
 out_has "  PyPI   1.10.1, as 1.10.2  fails: no code for sm_86"
