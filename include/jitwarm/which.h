@@ -365,9 +365,8 @@ struct jw_which_names {
 	char **items; /* the normalised name, with extras and versions as written: "jax[cuda12]>=0.4" */
 	size_t count;
 	size_t left_out; /* how many lines name no package: options, files, addresses, other lists */
-	char **unread;   /* lines that are nothing of that: "requirements.txt:3" */
+	char **unread;   /* lines that cannot be read, in order: "requirements.txt:3" */
 	size_t unread_count;
-	bool hashed; /* lines have hashes, so pip requires one for each package */
 };
 /* Reads the names from a file, or from "-", standard input, or /dev/fd/N. A line whose marker
  * leaves the package out on this platform, with this Python ("3.11"; NULL for 3.12), is passed

@@ -61,7 +61,6 @@ struct reading {
 	struct pip_lines lines;
 	char *at;           /* the rest of the text */
 	size_t line, count; /* the number of the current line, and of the lines read */
-	size_t taken;       /* lines in `requirements` */
 	size_t capacity, left_capacity;
 };
 
@@ -205,6 +204,7 @@ static bool are_hashes(const char *text)
 static int take_line(struct jw_error *err, struct reading *reading, char *line)
 {
 	struct pip_lines *lines = &reading->lines;
+	const size_t before = lines->requirements.size;
 	const char *kind;
 	char *hashes, *marker, *requirement;
 	int result;
@@ -226,13 +226,16 @@ static int take_line(struct jw_error *err, struct reading *reading, char *line)
 	requirement = pip_requirement(line);
 	if (requirement && (!hashes || are_hashes(hashes)) &&
 		(!marker || (has_only(marker, LETTERS DIGITS " ._-'\"()<>=!~,") && !strstr(marker, " -"))))
-		result = reading->taken++ >= MAX_PACKAGES
+		result = VEC_ROOM(NULL, lines->numbers, lines->number_capacity, lines->number_count,
+						  MAX_PACKAGES)
 					 ? refuse_length(err)
 					 : buf_printf(err, &lines->requirements, "%s%s%s%s%s\n", requirement,
 								  marker ? " ;" : "", marker ? marker : "", hashes ? " " : "",
 								  hashes ? hashes : "");
 	else
 		result = leave_out(err, reading, kind);
+	if (!result && lines->requirements.size != before)
+		lines->numbers[lines->number_count++] = reading->line;
 	mem_free(requirement);
 	return result;
 }
@@ -459,6 +462,8 @@ static int other_list(struct jw_error *err, const char *name, const char *text)
 		{.name = "uv.lock", .words = "uv export -o requirements.txt"},
 		{.name = "poetry.lock", .words = "poetry export -o requirements.txt"},
 		{.name = "Pipfile.lock", .words = "pipenv requirements > requirements.txt"},
+		{.name = "Pipfile", .words = "pipenv requirements > requirements.txt"},
+		{.name = "Dockerfile", .words = "docker run IMAGE pip freeze > requirements.txt"},
 	};
 
 	/* These programs run code of the project. */
@@ -531,6 +536,7 @@ void pip_lines_free(struct pip_lines *lines)
 {
 	buf_free(&lines->options);
 	buf_free(&lines->requirements);
+	mem_free(lines->numbers);
 	jw_package_list_free(&lines->left_out);
 	jw_package_list_free(&lines->packages);
 }

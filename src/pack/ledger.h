@@ -1,6 +1,6 @@
-/* The marks that jitwarm keeps of the modules of a cache: a mark records that the driver has refused a
- * module, which would be compiled in vain at each run; or that a command of `run` had the module of
- * a place compiled, whichever driver is in use later.
+/* The marks that jitwarm keeps of the modules of a cache: a mark records that the driver has
+ * refused a module, which would be compiled in vain at each run; or that a command of `run` had the
+ * module of a place compiled, whichever driver is in use later.
  *
  * One file in the state directory for each cache directory. Missing, damaged and foreign files are
  * ignored. It is changed under a lock, so that no other process's changes are lost.

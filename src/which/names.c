@@ -1,5 +1,6 @@
 /* Names of packages: as people type them, as lists have them, and as the program's list has them.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/which.h>
@@ -268,26 +269,37 @@ bool jw_which_knows(const char *word)
 /* ---- lists of packages */
 
 /* Adds a line NAME[EXTRA] >= VERSION ; MARKER --hash=… without what is behind the versions, once.
- */
-static void add_requirement(struct jw_which_names *names, const char *line,
+ * False if it is none that which reads. */
+static bool add_requirement(struct jw_which_names *names, const char *line,
 							const struct marker_place *place)
 {
 	char *text = mem_string_n(line, strcspn(line, "\n")), *end = strstr(text, " --"), *marker;
+	struct jw_which_name name;
+	bool is;
 
-	if (end) {
-		names->hashed = names->hashed || text_starts(end, " --hash");
+	if (end)
 		*end = '\0';
-	}
 	if ((marker = strchr(text, ';')))
 		*marker++ = '\0';
 	for (end = text + strlen(text); end > text && text_is_blank((unsigned char)end[-1]);)
 		*--end = '\0';
+	is = !jw_which_name_read(NULL, text, &name);
+	if (!is)
+		*text = '\0';
 	for (size_t i = 0; *text && i < names->count; i++)
 		if (!strcmp(names->items[i], text))
 			*text = '\0';
 	if (*text && (!marker || marker_holds(marker, place)))
 		arena_add_string(names, &names->items, &names->count, SIZE_MAX, text);
 	mem_free(text);
+	return is;
+}
+
+static int order_numbers(const void *a, const void *b)
+{
+	const size_t left = *(const size_t *)a, right = *(const size_t *)b;
+
+	return (left > right) - (left < right);
 }
 
 int jw_which_read_names(struct jw_error *err, const char *path, const char *platform,
@@ -296,27 +308,31 @@ int jw_which_read_names(struct jw_error *err, const char *path, const char *plat
 	const struct marker_place place = {.platform = platform, .python = python ? python : "3.12"};
 	struct jw_which_names *names;
 	struct pip_lines lines;
+	size_t line = 0, count = 0, *unread;
 
 	if (pip_lines_read_file(err, path, &lines))
 		return -1;
 	names = arena_open(sizeof *names);
+	unread = arena_array(names, lines.number_count + lines.left_out.count + 1, sizeof *unread);
 	for (const char *at = buf_text(&lines.requirements); *at; at += *at == '\n') {
-		add_requirement(names, at, &place);
+		if (!add_requirement(names, at, &place))
+			unread[count++] = lines.numbers[line];
 		at += strcspn(at, "\n");
+		line++;
 	}
 	for (size_t i = 0; i < lines.packages.count; i++)
-		add_requirement(names, lines.packages.items[i].asked, &place);
-	for (size_t i = 0; i < lines.left_out.count; i++) {
-		const struct jw_listed_package *line = &lines.left_out.items[i];
-
-		if (strcmp(line->asked, "other") != 0)
+		(void)add_requirement(names, lines.packages.items[i].asked, &place);
+	for (size_t i = 0; i < lines.left_out.count; i++)
+		if (strcmp(lines.left_out.items[i].asked, "other") != 0)
 			names->left_out++;
 		else
-			arena_add_string(names, &names->unread, &names->unread_count, SIZE_MAX,
-							 arena_printf(names, "%s:%zu", path, line->line));
-	}
+			unread[count++] = lines.left_out.items[i].line;
+	qsort(unread, count, sizeof *unread, order_numbers);
+	for (size_t i = 0; i < count; i++)
+		arena_add_string(names, &names->unread, &names->unread_count, SIZE_MAX,
+						 arena_printf(names, "%s:%zu", path, unread[i]));
 	pip_lines_free(&lines);
-	if (!names->count) {
+	if (!names->count && !count) {
 		jw_result_free(names);
 		return error_set(err, JW_ERR_FORMAT,
 						 "%s: no line of it names a package; options, files, addresses and other "

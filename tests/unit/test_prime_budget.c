@@ -138,7 +138,8 @@ TEST(more_than_the_cache_keeps_is_refused)
 		{.limit_bytes = gib,
 		 .taken_bytes = 900 * mb + 1,
 		 .cache_bytes = 100 * mb,
-		 .says = {"only 95.4 MiB are free at /cache, and 95.4 MiB are needed", "--budget-size 47M"}},
+		 .says = {"only 95.4 MiB are free at /cache, and 95.4 MiB are needed",
+				  "--budget-size 47M"}},
 		{.limit_bytes = gib,
 		 .cache_bytes = 4 * gib,
 		 .says = {"CUDA_CACHE_MAXSIZE=4294967296", "on both machines"}},
@@ -147,7 +148,8 @@ TEST(more_than_the_cache_keeps_is_refused)
 		 .says = {"CUDA_CACHE_MAXSIZE=1073741824", "--budget-size 100000"}},
 		{.limit_bytes = 4 * gib,
 		 .cache_bytes = 5 * gib,
-		 .says = {"the limit of 4 GiB is too small, 5 GiB are needed, and no limit is larger", "--budget-size 4096M"}},
+		 .says = {"the limit of 4 GiB is too small, 5 GiB are needed, and no limit is larger",
+				  "--budget-size 4096M"}},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -165,8 +167,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 			  budget_is_too_much(&sum, &cache, false, why));
 		if (cases[i].says[0] && !cases[i].taken_bytes && cases[i].limit_bytes < 4 * gib)
 			assert_non_null(strstr(why->message, "run “jitwarm prime --tune”"));
-		GIVES(cases[i].says[0] ? JW_ERR_LIMIT : JW_OK,
-			  budget_is_too_much(&sum, &cache, true, why));
+		GIVES(cases[i].says[0] ? JW_ERR_LIMIT : JW_OK, budget_is_too_much(&sum, &cache, true, why));
 		for (size_t k = 0; cases[i].says[0] && k < 2; k++)
 			if (!strstr(why->message, cases[i].says[k]))
 				fail_msg("“%s” does not say “%s”", why->message, cases[i].says[k]);

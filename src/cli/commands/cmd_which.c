@@ -266,7 +266,7 @@ static int answer_packages(struct jw_error *err, struct which_run *run)
 			buf_add(&left_out, "%s%s", left_out.size ? ", " : "", run->names[run->name_count].name);
 		}
 	}
-	if (!result && unknown == count && run->file)
+	if (!result && count && unknown == count && run->file)
 		result = error_set(err, JW_ERR_NOT_FOUND, "%s: jitwarm's list has none of these packages",
 						   run->file);
 	if (!result && unknown > MAX_UNREAD)
@@ -280,6 +280,14 @@ static int answer_packages(struct jw_error *err, struct which_run *run)
 
 /* ---- the question */
 
+/* Returns whether a word is a file or folder, as people mean it: “torch” is a package, although a
+ * folder may have that name. */
+static bool is_file(const char *word)
+{
+	return (strpbrk(word, "/.\\") || !strcmp(word, "Dockerfile") || !strcmp(word, "Pipfile")) &&
+		   !text_ends(word, ".whl") && os_exists(word);
+}
+
 /* Refuses a word that names no package, also a version as a word of its own, before the first
  * answer is printed. */
 static int check_word(struct jw_error *err, const char *word, const char *before)
@@ -291,9 +299,8 @@ static int check_word(struct jw_error *err, const char *word, const char *before
 						 "“jitwarm which -r -” reads a list from the standard input");
 	if (options_refuse_address(err, word))
 		return -1;
-	if (strpbrk(word, "/.\\") && !text_ends(word, ".whl") && os_exists(word))
-		return error_set(err, JW_ERR_USAGE,
-						 "%s is a file or folder, and no package: “-r FILE” reads a list", word);
+	if (is_file(word))
+		return error_set(err, JW_ERR_USAGE, "%s is a file: write “-r %s”", word, word);
 	if (strchr(word, '/') && strchr(strrchr(word, '/'), ':'))
 		return error_set(
 			err, JW_ERR_USAGE,
@@ -335,17 +342,6 @@ static int refuse_without_gpu(struct jw_error *err, const struct cli *cli)
 			  cli->system->why_none, text);
 	mem_free(text);
 	return -1;
-}
-
-/* Returns whether a word is the name of a list that exists, such as requirements.txt. */
-static bool is_list(const char *word)
-{
-	static const char *const ends[] = {".txt", ".toml", ".lock", ".json"};
-
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (text_ends(word, ends[i]) && os_exists(word))
-			return true;
-	return false;
 }
 
 /* Finds the GPUs in question: those of --target, else this machine's. */
@@ -398,12 +394,16 @@ static int check_words(struct jw_error *err, struct which_run *run)
 {
 	const struct options *given = &run->cli->options;
 	size_t count = given->operand_count;
+	struct os_stat stat;
 
 	run->file = options_value(given, "requirements");
-	if (!run->file && count == 1 && is_list(*given->operands)) {
+	if (!run->file && count == 1 && is_file(*given->operands)) {
 		run->file = *given->operands;
 		count = 0;
 	}
+	if (run->file && !os_stat(NULL, run->file, &stat) && stat.kind == OS_DIRECTORY)
+		return error_set(err, JW_ERR_USAGE, "%s is a folder: “jitwarm check %s” looks at its files",
+						 run->file, run->file);
 	if (run->file && count)
 		return error_set(err, JW_ERR_USAGE, "-r FILE takes no other names");
 	if (!run->file && !count)

@@ -148,7 +148,7 @@ snapshot run 3 which --target gtx1080 -r requirements.txt
 printf 'torch = 2.1\nxgboost\ntorch>=banana\ntorch>=2 <3\n-e .\n\377\n' >requirements.txt
 snapshot run 3 which --target gtx1080 --platform linux -r requirements.txt
 run 3 which --target gtx1080 --platform linux --json -r requirements.txt
-json 'len(d["answers"]) == 1 and d["unlisted"] == ["requirements.txt:1", "requirements.txt:6", "torch>=banana", "torch>=2 <3"]'
+json 'len(d["answers"]) == 1 and d["unlisted"] == ["requirements.txt:1", "requirements.txt:3", "requirements.txt:4", "requirements.txt:6"]'
 printf "torch>=banana%s\n" {1..40} >requirements.txt
 run 3 which --target gtx1080 --platform linux -r requirements.txt
 out_empty
@@ -158,7 +158,7 @@ err_has "more lines of requirements.txt have no answer"
 printf 'p%s\n' {1..6} >requirements.txt
 echo 'numpy>=1.16.*' >>requirements.txt
 run 3 which --target gtx1080 --platform linux -r requirements.txt
-err_has "warning: “numpy>=1.16.*”: which takes NAME"
+err_has "warning: requirements.txt:7: jitwarm cannot read this line"
 # An abi3 wheel is for the Pythons of its tag that its Requires-Python allows.
 run 2 which --target b200 --python 3.14 vllm==0.19.1
 out_has "0.19.1  needs Python 3.10 to 3.13"
@@ -473,6 +473,23 @@ err_has "a list of conda's, whose packages are not those of pip's index: “pip 
 printf 'name: x\ndependencies:\n  - torch\n' >environment.yml
 run 3 which --target h100 --platform linux -r environment.yml
 err_has "pip list --format=freeze"
+# A file that exists is read, or the command for it is shown; only a plain word may be a package beside a folder of that name.
+run 3 which --target h100 --platform linux environment.yml
+err_has "environment.yml: a list of conda's"
+mkdir -p folder/torch torch
+for names in folder/torch=folder ./torch=folder; do
+	run 64 which --target h100 --platform linux "${names%=*}"
+	err_has "${names%=*} is a folder: “jitwarm check ${names%=*}” looks at its files"
+done
+run 0 which --target h100 --platform linux torch
+touch Dockerfile Pipfile
+run 3 which --target h100 --platform linux Pipfile
+err_has "“pipenv requirements > requirements.txt” makes one"
+run 3 which --target h100 --platform linux Dockerfile
+err_has "“docker run IMAGE pip freeze > requirements.txt” makes one"
+run 64 which --target h100 --platform linux torch Pipfile
+err_has "Pipfile is a file: write “-r Pipfile”"
+rm -r torch folder Dockerfile Pipfile
 for words in "-r https://h/r.txt" https://h/r.txt; do
 	# shellcheck disable=SC2086
 	run 64 which --target h100 --platform linux $words
