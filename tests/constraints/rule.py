@@ -21,6 +21,7 @@ GOOD, KNOWN = {"runs", "compiles", "cpu_only", "unfollowed"}, {"runs", "compiles
 GPUS = {"linux": ["gtx980", "gtx1080", "v100", "rtx2080", "a100", "rtx3070", "rtx4090", "h100", "b200", "rtx5090"],
         "windows": ["gtx1080", "rtx3070", "rtx5090"], "linux-aarch64": ["gh200", "gb10"]}
 DRIVERS = {"linux": ["", "535", "550", "570"], "windows": ["", "551"], "linux-aarch64": ["", "570"]}
+EVERY_GPU = {"linux": "50 52 60 61 70 75 80 86 89 90 100 103 120 121", "windows": "50 52 60 61 70 75 86 89 90 120", "linux-aarch64": "87 90 100 103 110 120 121"}
 EVERY = {"linux": ["", "450", "460", "470", "510", "515", "520", "525", "530", "535", "545", "550", "555", "560", "565", "570", "575", "580", "590",
                    "595", "610", "615", "620"],
          "windows": ["", "452", "511", "528", "531", "537", "546", "551", "560", "566", "572", "576", "580"], "linux-aarch64": ["", "535", "550", "570", "580"]}
@@ -124,7 +125,7 @@ def check_file(question):
 def main():
     every = "--every" in sys.argv
     for platform, gpus in GPUS.items():
-        for gpu in gpus:
+        for gpu in [f"sm_{number}" for number in EVERY_GPU[platform].split()] if every else gpus:
             for driver in EVERY[platform] if every else DRIVERS[platform][:1]:
                 question = ["--target", gpu, "--platform", platform] + (["--driver", driver] if driver else [])
                 if run("--constraints", *question).returncode == 0:
