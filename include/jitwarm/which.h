@@ -148,7 +148,7 @@ enum { JW_WHICH_NAME = 256 };
 /* A package as people type it: NAME, NAME==VERSION, NAME[EXTRA]>=VERSION,<VERSION, or the name of a
  * wheel. */
 struct jw_which_name {
-	const char *typed; /* with versions and extras; the texts below may point into it */
+	const char *typed; /* with versions and extras */
 	/* As typed, without extras; or the package with the device code that an extra brings:
 	 * jax-cuda12-plugin. */
 	char name[JW_WHICH_NAME];
@@ -156,7 +156,7 @@ struct jw_which_name {
 	char install[2 * JW_WHICH_NAME]; /* what pip installs: the name as typed with its extras */
 	const char *version;             /* of NAME==VERSION and of a wheel's name; else NULL */
 	const char *range;               /* of NAME>=VERSION,<VERSION; else NULL */
-	char of_wheel[64];
+	char versions[JW_WHICH_NAME];
 	const char *const *with; /* the first release that needs an extra, and that extra; or NULL */
 };
 /* Reads one; it must not be copied. JW_ERR_USAGE if the text is none. */

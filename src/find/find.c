@@ -92,10 +92,9 @@ static bool has_name_part(const char *name, const char *part)
 	return at && (at == name || at[-1] == '-') && (!at[length] || at[length] == '-');
 }
 
-static void not_there(struct name_search *finder, const char *name,
-					  const struct typed_package *asked)
+static void not_there(struct name_search *finder, const char *name, const struct required *asked)
 {
-	const struct requirement *typed = &asked->requirement;
+	const struct requirement *typed = &asked->is;
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
 	const char *package = package_of_project(typed->name);
 	char others[200] = "", index[SHELL_WORD + 80] = "", word[SHELL_WORD],
@@ -158,9 +157,9 @@ static void not_there(struct name_search *finder, const char *name,
 /* Takes the files of a package, or of the package that has a module of that name. A missing one
  * becomes a trouble, not a failure. */
 static int take_named_package(struct jw_error *err, struct name_search *finder, const char *name,
-							  struct typed_package *typed)
+							  struct required *typed)
 {
-	struct requirement *wanted = &typed->requirement;
+	struct requirement *wanted = &typed->is;
 	struct packages *packages = &finder->packages;
 	char version[PACKAGE_MAX_NAME];
 	bool module = false;
@@ -200,7 +199,7 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 static int means_package(struct jw_error *err, struct name_search *finder, const char *name,
 						 bool *ret_means)
 {
-	struct typed_package typed;
+	struct required typed;
 	size_t at = SET_NONE;
 
 	*ret_means = false;
@@ -209,7 +208,7 @@ static int means_package(struct jw_error *err, struct name_search *finder, const
 	if (open_environment(err, finder))
 		return -1;
 	if (finder->is_open)
-		at = packages_find(&finder->packages, typed.requirement.name, 0);
+		at = packages_find(&finder->packages, typed.is.name, 0);
 	if (finder->is_open && at == SET_NONE &&
 		packages_find_module(err, &finder->packages, &finder->list, typed.written, &at))
 		return -1;
@@ -221,7 +220,7 @@ static int means_package(struct jw_error *err, struct name_search *finder, const
  * another account, an installed package first. A name that means nothing becomes a trouble. */
 static int take_typed_name(struct jw_error *err, struct name_search *finder, const char *name)
 {
-	struct typed_package typed;
+	struct required typed;
 	struct os_stat stat;
 	struct jw_error why;
 	bool package;
@@ -338,7 +337,7 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found)
 {
 	struct name_search finder = {0};
-	struct typed_package typed;
+	struct required typed;
 	struct jw_found *found;
 	int result = 0;
 

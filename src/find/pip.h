@@ -74,8 +74,6 @@ char *pip_requirement(const char *text);
 struct pip_lines {
 	struct buf options;      /* lines with indexes that the list itself names */
 	struct buf requirements; /* lines of requirements, with markers and hashes */
-	size_t *numbers;         /* the lines of the list on which these begin */
-	size_t number_count, number_capacity;
 	struct jw_package_list left_out;
 	struct jw_package_list packages; /* the packages of a report, which has no lines */
 };

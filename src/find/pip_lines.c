@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "find/requirement.h"
 #include "os/file.h"
 
 enum { MAX_PACKAGES = 4096, MAX_LINES = 16 << 20, SHA256_DIGITS = 64, TABLE_HEAD = 2 };
@@ -35,24 +36,17 @@ static bool ends_like_file(const char *text, size_t length)
 
 char *pip_requirement(const char *text)
 {
-	const size_t length = strspn(text, LETTERS DIGITS "._-");
-	char name[PACKAGE_MAX_NAME];
-	const char *rest = text + length;
+	struct required required;
+	size_t length;
 
-	if (strlen(text) >= PACKAGE_MAX_NAME || ends_like_file(text, length) ||
-		!package_normalise(text, length, name))
+	if (strlen(text) >= PACKAGE_MAX_NAME || !text_is_alnum(*text) ||
+		!required_read(text, &required))
 		return NULL;
-	rest += strspn(rest, " ");
-	if (*rest == '[') {
-		rest += 1 + strspn(rest + 1, LETTERS DIGITS "._-, ");
-		if (*rest++ != ']')
-			return NULL;
-		rest += strspn(rest, " ");
-	}
-	if ((*rest && !strchr("<>", *rest) && !(strchr("=!~", *rest) && rest[1] == '=')) ||
-		!has_only(rest, LETTERS DIGITS "<>=!~,.*+-_ ") || strstr(rest, " -"))
+	length = strlen(required.written);
+	if (ends_like_file(text, length) || !has_only(text + length, LETTERS DIGITS "[]<>=!~,.*+-_ ") ||
+		strstr(text, " -"))
 		return NULL;
-	return mem_printf("%s%s", name, text + length);
+	return mem_printf("%s%s", required.is.name, text + length);
 }
 
 /* ---- lists */
@@ -61,6 +55,7 @@ struct reading {
 	struct pip_lines lines;
 	char *at;           /* the rest of the text */
 	size_t line, count; /* the number of the current line, and of the lines read */
+	size_t taken;       /* lines in `requirements` */
 	size_t capacity, left_capacity;
 };
 
@@ -204,7 +199,6 @@ static bool are_hashes(const char *text)
 static int take_line(struct jw_error *err, struct reading *reading, char *line)
 {
 	struct pip_lines *lines = &reading->lines;
-	const size_t before = lines->requirements.size;
 	const char *kind;
 	char *hashes, *marker, *requirement;
 	int result;
@@ -226,16 +220,13 @@ static int take_line(struct jw_error *err, struct reading *reading, char *line)
 	requirement = pip_requirement(line);
 	if (requirement && (!hashes || are_hashes(hashes)) &&
 		(!marker || (has_only(marker, LETTERS DIGITS " ._-'\"()<>=!~,") && !strstr(marker, " -"))))
-		result = VEC_ROOM(NULL, lines->numbers, lines->number_capacity, lines->number_count,
-						  MAX_PACKAGES)
+		result = reading->taken++ >= MAX_PACKAGES
 					 ? refuse_length(err)
 					 : buf_printf(err, &lines->requirements, "%s%s%s%s%s\n", requirement,
 								  marker ? " ;" : "", marker ? marker : "", hashes ? " " : "",
 								  hashes ? hashes : "");
 	else
 		result = leave_out(err, reading, kind);
-	if (!result && lines->requirements.size != before)
-		lines->numbers[lines->number_count++] = reading->line;
 	mem_free(requirement);
 	return result;
 }
@@ -536,7 +527,6 @@ void pip_lines_free(struct pip_lines *lines)
 {
 	buf_free(&lines->options);
 	buf_free(&lines->requirements);
-	mem_free(lines->numbers);
 	jw_package_list_free(&lines->left_out);
 	jw_package_list_free(&lines->packages);
 }

@@ -158,74 +158,68 @@ static size_t typed_length(const char *text)
 	return length;
 }
 
-bool requirement_typed(const char *text, struct typed_package *ret_typed)
+/* Reads the name and the extras, and returns what is behind them; NULL if there is no name. */
+static const char *read_head(const char *text, struct requirement *found)
 {
-	struct typed_package typed = {.written = ""};
-	const size_t length = typed_length(text);
-	const char *rest = skip_requirement_space(text + length);
+	size_t length;
 
-	if (!package_normalise(text, length, typed.requirement.name))
-		return false;
-	memcpy(typed.written, text, length);
-	if (*rest == '[') {
-		const size_t extras =
-			strspn(rest + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-							 "0123456789._-, \t");
-
-		if (rest[1 + extras] != ']')
-			return false;
-		(void)read_extras(rest, typed.requirement.extras);
-		rest = skip_requirement_space(rest + extras + 2);
-	}
-	if (*rest && !text_starts(rest, "=="))
-		return false;
-	/* “===” is for a version with a label, which “==” also finds. */
-	typed.version = *rest ? skip_requirement_space(rest + 2 + (rest[2] == '=')) : rest;
-	if ((*rest && !text_is_alnum(*typed.version)) ||
-		typed.version[strspn(typed.version, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-											"0123456789._+!-")])
-		return false;
-	*ret_typed = typed;
-	return true;
+	text = skip_requirement_space(text);
+	length = typed_length(text);
+	if (!package_normalise(text, length, found->name))
+		return NULL;
+	return skip_requirement_space(
+		read_extras(skip_requirement_space(text + length), found->extras));
 }
 
 bool requirement_parse(const char *text, struct requirement *ret_requirement)
 {
 	struct requirement found = {.name = ""};
-	const char *marker;
-	size_t length;
+	const char *rest = read_head(text, &found), *marker;
 
-	text = skip_requirement_space(text);
-	length = typed_length(text);
-	if (!package_normalise(text, length, found.name))
+	if (!rest)
 		return false;
-	text = read_extras(skip_requirement_space(text + length), found.extras);
-	marker = strchr(text, ';');
+	marker = strchr(rest, ';');
 	if (marker)
 		read_marker(marker + 1, found.when);
 	*ret_requirement = found;
 	return true;
 }
 
+/* Returns whether extras are names with commas between them, and end. */
+static bool are_extras(const char *text)
+{
+	const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+									   "0123456789._-, \t");
+
+	return text[length] == ']';
+}
+
 bool required_read(const char *text, struct required *ret_required)
 {
 	struct required found = {.marker = ""};
-	const char *at = skip_requirement_space(text), *end, *pin;
-	char extras[PACKAGE_MAX_NAME] = "";
+	const char *head = skip_requirement_space(text), *rest = read_head(text, &found.is), *end, *pin;
+	const size_t length = typed_length(head);
 	size_t used = 0;
 	bool valid;
 
-	if (!requirement_parse(text, &found.is))
+	if (!rest)
 		return false;
-	at = read_extras(skip_requirement_space(at + typed_length(at)), extras);
-	end = at + strcspn(at, ";");
-	for (; at < end; at++)
+	memcpy(found.written, head, length);
+	head = skip_requirement_space(head + length);
+	end = rest + strcspn(rest, ";");
+	if (*head == '[' && !are_extras(head + 1))
+		return false;
+	for (const char *at = rest; at < end; at++) {
 		/* “===” compares texts, of which an index has one spelling. */
-		if (!strchr(" \t()", *at) && !text_starts(at, "===")) {
-			if (used + 1 >= sizeof found.versions)
-				return false;
-			found.versions[used++] = *at;
-		}
+		if (strchr(" \t()", *at) || text_starts(at, "==="))
+			continue;
+		/* “2 3” is not 23. */
+		if (used + 1 >= sizeof found.versions ||
+			(at > rest && strchr(" \t", at[-1]) && used && !strchr("<>=!~,", *at) &&
+			 !strchr("<>=!~,", found.versions[used - 1])))
+			return false;
+		found.versions[used++] = *at;
+	}
 	(void)pep440_fits("0", found.versions, &valid);
 	if (!valid)
 		return false;
@@ -236,6 +230,22 @@ bool required_read(const char *text, struct required *ret_required)
 	if (*end)
 		found.marker = skip_requirement_space(end + 1);
 	*ret_required = found;
+	return true;
+}
+
+bool required_is_pin(const struct required *required)
+{
+	return *required->version && !strcmp(required->versions + 2, required->version);
+}
+
+bool requirement_typed(const char *text, struct required *ret_typed)
+{
+	struct required found;
+
+	if (!text_is_alnum(*text) || !required_read(text, &found) || text[strcspn(text, ";()")] ||
+		(*found.versions && !required_is_pin(&found)))
+		return false;
+	*ret_typed = found;
 	return true;
 }
 

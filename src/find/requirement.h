@@ -36,26 +36,23 @@ struct requirement {
  * requirement counts on every platform, and in every version. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
 
-/* A requirement of a wheel: “torch[opt] (>=2,<3) ; platform_system == 'Linux'”. */
+/* A requirement of a wheel, or as people type it: “torch[opt] (>=2,<3) ; python_version < '3.9'”.
+ */
 struct required {
 	struct requirement is;
+	char written[PACKAGE_MAX_NAME];  /* the name as it is written */
 	char versions[PACKAGE_MAX_NAME]; /* ">=2,<3"; "" for any */
 	char version[PACKAGE_MAX_NAME];  /* the one version that it allows; "" if it allows several */
 	const char *marker;              /* points into the text that was read; "" for none */
 };
 
-/* Reads the value of a Requires-Dist field. False if it names an address, or is no requirement. */
+/* Reads a requirement. False if it names an address, or is none. */
 bool required_read(const char *text, struct required *ret_required);
-
-/* A package as a user types it: a name, extras, a version ("jax[cuda12]==0.4.30"). */
-struct typed_package {
-	struct requirement requirement;
-	char written[PACKAGE_MAX_NAME]; /* the name as it was typed */
-	const char *version;            /* points into the text that was read; "" for any version */
-};
-
-/* Reads a typed package; false for anything else: a path, several names, a marker. */
-bool requirement_typed(const char *text, struct typed_package *ret_typed);
+/* Returns whether it says nothing but “==VERSION”. */
+bool required_is_pin(const struct required *required);
+/* Reads a package as a user types it, “jax[cuda12]==0.4.30”; false for anything else: a path,
+ * several names, a range, a marker. */
+bool requirement_typed(const char *text, struct required *ret_typed);
 
 /* Returns whether the requirement applies to a package for which `extras` ("a,b") are requested. It
  * does if its marker has no extra, one of these, or one about CUDA or a GPU (tensorflow[and-cuda],

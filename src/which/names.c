@@ -1,6 +1,5 @@
 /* Names of packages: as people type them, as lists have them, and as the program's list has them.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/which.h>
@@ -12,6 +11,7 @@
 #include "base/wheel_name.h"
 #include "find/marker.h"
 #include "find/pip.h"
+#include "find/requirement.h"
 #include "os/file.h"
 #include "which/wheel_list.h"
 
@@ -168,9 +168,8 @@ static void apply_extras(struct jw_which_name *wanted, const char *extras)
 	}
 }
 
-/* Reads the extras after a name, “[cuda12, k8s]”, and keeps them without blanks. Returns what is
- * behind them. */
-static const char *take_extras(struct jw_which_name *wanted, const char *extras)
+/* Reads the extras after a name, “[cuda12, k8s]”, and keeps them without blanks. */
+static void take_extras(struct jw_which_name *wanted, const char *extras)
 {
 	const char *listed = jw_which_sources(wanted->name), *end = strchr(extras, ']') + 1;
 	const bool plugin = listed && text_ends(listed, "-plugin");
@@ -185,7 +184,6 @@ static const char *take_extras(struct jw_which_name *wanted, const char *extras)
 	apply_extras(wanted, extras);
 	if (listed && !plugin)
 		TEXT_COPY(wanted->install, wanted->name);
-	return end + strspn(end, " ");
 }
 
 /* Adds the extra that a package needs, unless one about GPUs was named: jax becomes jax[cuda12]. */
@@ -206,44 +204,39 @@ static void add_extra(struct jw_which_name *wanted)
 
 int jw_which_name_read(struct jw_error *err, const char *text, struct jw_which_name *wanted)
 {
-	static const char of_version[] =
-		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-_!";
 	const size_t length = strcspn(text, " [(<>=!~;@,+");
-	const char *rest = text + length + strspn(text + length, " "), *version;
-	bool pins, valid = false;
-	size_t sign;
+	const char *rest = text + length + strspn(text + length, " ");
 	const struct package_fact *with;
+	struct required required;
 	struct wheel_name wheel;
 
 	*wanted = (struct jw_which_name){.typed = text};
 	if (wheel_name_read(os_base_name(text), &wheel)) {
 		(void)wheel_part_text(wanted->name, sizeof wanted->name, wheel.name);
 		(void)package_normalise(wanted->name, strlen(wanted->name), wanted->install);
-		wanted->version = wheel_part_text(wanted->of_wheel, sizeof wanted->of_wheel, wheel.version);
+		wanted->version = wheel_part_text(wanted->versions, sizeof wanted->versions, wheel.version);
 		return 0;
 	}
 	if (!package_normalise(text, length, wanted->install))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
 	(void)text_format(wanted->name, sizeof wanted->name, "%.*s", (int)length, text);
-	with = package_fact_of("with", wanted->install);
-	wanted->with = with ? with->values : NULL;
-	if (*rest == '[' && strchr(rest, ']'))
-		rest = take_extras(wanted, rest);
-	add_extra(wanted);
-	if (!*rest)
-		return 0;
-	sign = text_starts(rest, "===") ? 3 : text_starts(rest, "==") ? 2 : 0;
-	version = sign ? rest + sign + strspn(rest + sign, " ") : "";
-	pins = text_is_digit(*version) && !version[strspn(version, of_version)];
-	if (!pins && strchr("<>=!~", *rest))
-		(void)pep440_fits("0", rest, &valid);
-	if (!pins && !valid)
+	if (!required_read(text, &required) || strchr(text, ';'))
 		return error_set(
 			err, JW_ERR_USAGE,
 			"“%.200s”: which takes NAME, NAME==VERSION or a range such as “%.200s>=2,<2.3”", text,
 			wanted->name);
-	wanted->version = pins ? version : NULL;
-	wanted->range = pins ? NULL : rest;
+	with = package_fact_of("with", wanted->install);
+	wanted->with = with ? with->values : NULL;
+	if (*rest == '[')
+		take_extras(wanted, rest);
+	add_extra(wanted);
+	if (required_is_pin(&required)) {
+		TEXT_COPY(wanted->versions, required.version);
+		wanted->version = wanted->versions;
+	} else if (*required.versions) {
+		TEXT_COPY(wanted->versions, required.versions);
+		wanted->range = wanted->versions;
+	}
 	return 0;
 }
 
@@ -269,13 +262,11 @@ bool jw_which_knows(const char *word)
 /* ---- lists of packages */
 
 /* Adds a line NAME[EXTRA] >= VERSION ; MARKER --hash=… without what is behind the versions, once.
- * False if it is none that which reads. */
-static bool add_requirement(struct jw_which_names *names, const char *line,
+ */
+static void add_requirement(struct jw_which_names *names, const char *line,
 							const struct marker_place *place)
 {
 	char *text = mem_string_n(line, strcspn(line, "\n")), *end = strstr(text, " --"), *marker;
-	struct jw_which_name name;
-	bool is;
 
 	if (end)
 		*end = '\0';
@@ -283,23 +274,12 @@ static bool add_requirement(struct jw_which_names *names, const char *line,
 		*marker++ = '\0';
 	for (end = text + strlen(text); end > text && text_is_blank((unsigned char)end[-1]);)
 		*--end = '\0';
-	is = !jw_which_name_read(NULL, text, &name);
-	if (!is)
-		*text = '\0';
 	for (size_t i = 0; *text && i < names->count; i++)
 		if (!strcmp(names->items[i], text))
 			*text = '\0';
 	if (*text && (!marker || marker_holds(marker, place)))
 		arena_add_string(names, &names->items, &names->count, SIZE_MAX, text);
 	mem_free(text);
-	return is;
-}
-
-static int order_numbers(const void *a, const void *b)
-{
-	const size_t left = *(const size_t *)a, right = *(const size_t *)b;
-
-	return (left > right) - (left < right);
 }
 
 int jw_which_read_names(struct jw_error *err, const char *path, const char *platform,
@@ -308,31 +288,27 @@ int jw_which_read_names(struct jw_error *err, const char *path, const char *plat
 	const struct marker_place place = {.platform = platform, .python = python ? python : "3.12"};
 	struct jw_which_names *names;
 	struct pip_lines lines;
-	size_t line = 0, count = 0, *unread;
 
 	if (pip_lines_read_file(err, path, &lines))
 		return -1;
 	names = arena_open(sizeof *names);
-	unread = arena_array(names, lines.number_count + lines.left_out.count + 1, sizeof *unread);
 	for (const char *at = buf_text(&lines.requirements); *at; at += *at == '\n') {
-		if (!add_requirement(names, at, &place))
-			unread[count++] = lines.numbers[line];
+		add_requirement(names, at, &place);
 		at += strcspn(at, "\n");
-		line++;
 	}
 	for (size_t i = 0; i < lines.packages.count; i++)
-		(void)add_requirement(names, lines.packages.items[i].asked, &place);
-	for (size_t i = 0; i < lines.left_out.count; i++)
-		if (strcmp(lines.left_out.items[i].asked, "other") != 0)
+		add_requirement(names, lines.packages.items[i].asked, &place);
+	for (size_t i = 0; i < lines.left_out.count; i++) {
+		const struct jw_listed_package *line = &lines.left_out.items[i];
+
+		if (strcmp(line->asked, "other") != 0)
 			names->left_out++;
 		else
-			unread[count++] = lines.left_out.items[i].line;
-	qsort(unread, count, sizeof *unread, order_numbers);
-	for (size_t i = 0; i < count; i++)
-		arena_add_string(names, &names->unread, &names->unread_count, SIZE_MAX,
-						 arena_printf(names, "%s:%zu", path, unread[i]));
+			arena_add_string(names, &names->unread, &names->unread_count, SIZE_MAX,
+							 arena_printf(names, "%s:%zu", path, line->line));
+	}
 	pip_lines_free(&lines);
-	if (!names->count && !count) {
+	if (!names->count && !names->unread_count) {
 		jw_result_free(names);
 		return error_set(err, JW_ERR_FORMAT,
 						 "%s: no line of it names a package; options, files, addresses and other "

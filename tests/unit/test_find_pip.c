@@ -36,14 +36,14 @@ TEST(packages_are_read_as_they_are_typed)
 	};
 
 	for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
-		struct typed_package found;
+		struct required found;
 
 		if (requirement_typed(typed[i].text, &found) != (typed[i].name != NULL))
 			fail_msg("“%s”", typed[i].text);
 		if (!typed[i].name)
 			continue;
-		assert_string_equal(found.requirement.name, typed[i].name);
-		assert_string_equal(found.requirement.extras, typed[i].extras);
+		assert_string_equal(found.is.name, typed[i].name);
+		assert_string_equal(found.is.extras, typed[i].extras);
 		assert_string_equal(found.version, typed[i].version);
 	}
 }

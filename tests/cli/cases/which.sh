@@ -608,7 +608,7 @@ run 3 which --target rtx3070 --platform linux --python 3.14 torchaudio==2.9.0
 out_lacks "2.9.1"
 run 3 which --target rtx3070 --platform linux --python 3.9 tensorflow-gpu==2.6.0
 out_lacks "2.8.4"
-snapshot run 3 which --target gtx1080 --platform linux torch==1nightly
+snapshot run 64 which --target gtx1080 --platform linux torch==1nightly
 [[ ! -s $out ]] || fail "a neighbour of no version"
 # Libraries of NVIDIA's that an extra brings make no wheel run on the GPU in which nothing calls them.
 run "0|1" which --target rtx3070 --platform windows tensorflow
