@@ -98,7 +98,7 @@ static void not_there(struct name_search *finder, const char *name, const struct
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
 	const char *package = package_of_project(typed->name);
 	char others[200] = "", index[SHELL_WORD + 80] = "", word[SHELL_WORD],
-		 wanted[2 * PACKAGE_MAX_NAME];
+		 wanted[2 * PACKAGE_MAX_NAME + 2];
 	struct jw_error why;
 	const struct sites *environment = finder->environment;
 

@@ -346,20 +346,62 @@ static void note_parts(const struct question *question, const struct fates *fate
 			arena_printf(owner, others ? "%s, …" : "%s", title ? title : library_of(owner, file));
 }
 
+/* Fails a release by the largest of its libraries that fail. */
+static void fail_by_library(const struct question *question, const struct file_fate *worst,
+							struct jw_which_release *release)
+{
+	void *const owner = question->owner;
+	const struct package_fact *lacks = worst->is.lacks;
+	char text[FATE_TEXT];
+
+	release->answer = JW_WHICH_FAILS;
+	release->library = lacks ? arena_string(owner, lacks->name) : library_of(owner, worst->file);
+	release->lacks = lacks ? arena_string(owner, lacks->values[0]) : NULL;
+	release->why = arena_string(owner, fate_reason(text, &worst->is, question->options.target));
+	release->needs = worst->is.needs;
+}
+
+/* Sets what the driver may compile of a release that runs, and whether that is most of it. */
+static void set_work(const struct question *question, const struct fates *fates,
+					 const struct wheel *wheel, const struct judged *judged, const size_t *members,
+					 struct jw_which_release *release)
+{
+	const struct jw_which_options *options = &question->options;
+	double eager_ms = 0;
+	const struct judge_work work =
+		sum_work(fates, wheel, judged, members, &options->driver, &eager_ms);
+	const double factor = options->speed.factor > 0 ? options->speed.factor : PLAN_USUAL_FACTOR,
+				 seconds = work.cost_ms / 1000 * factor;
+	const struct judged *main = NULL;
+
+	for (size_t i = 0; i < fates->member_count; i++)
+		if (fates->members[i].main)
+			main = &fates->members[i].is;
+	release->modules = work.modules;
+	release->start = plan_seconds(seconds, false);
+	release->whole = sum_whole(judged, wheel->library_count, factor);
+	if (work.modules && work.cost_ms > 0) {
+		release->start.low *= eager_ms / work.cost_ms;
+		release->loading =
+			(eager_ms > 0 ? JW_LOADING_EAGER : 0) | (eager_ms < work.cost_ms ? JW_LOADING_LAZY : 0);
+	}
+	/* Most of what runs of the main library is PTX. */
+	release->answer = main && main->compiled > main->native && seconds > JW_WHICH_NEGLIGIBLE_S
+						  ? JW_WHICH_COMPILES
+						  : JW_WHICH_RUNS;
+}
+
 /* Judges all libraries of a package's wheel like an installed package. */
 static int judge_wheel(struct jw_error *err, const struct question *question, const char *package,
 					   const struct wheel *wheel, struct jw_which_release *release)
 {
 	const struct jw_which_options *options = &question->options;
 	const char *file = *wheel->file ? wheel->file : wheel->version;
-	void *const owner = question->owner;
 	struct judged *judged = mem_array(wheel->library_count, sizeof *judged);
 	size_t *members = mem_array(wheel->library_count, sizeof *members);
 	const struct file_fate *worst = NULL;
 	struct fates fates = {.items = NULL};
-	const struct judged *main = NULL;
 	struct compiler compiler = {.name = NULL};
-	char text[FATE_TEXT];
 	int result = 0;
 
 	for (size_t i = 0; !result && i < wheel->library_count; i++) {
@@ -380,38 +422,13 @@ static int judge_wheel(struct jw_error *err, const struct question *question, co
 		members[i] = fates.member_count > before ? fates.member_count : 0;
 	}
 	fates_settle(&fates);
-	for (size_t i = 0; i < fates.member_count; i++)
-		if (fates.members[i].main)
-			main = &fates.members[i].is;
 	for (size_t i = 0; i < fates.count; i++)
 		if (!worst || fates.items[i].is.pieces > worst->is.pieces)
 			worst = &fates.items[i];
 	if (!result && worst) {
-		release->answer = JW_WHICH_FAILS;
-		release->library = worst->is.lacks ? arena_string(owner, worst->is.lacks->name)
-										   : library_of(owner, worst->file);
-		release->lacks = worst->is.lacks ? arena_string(owner, worst->is.lacks->values[0]) : NULL;
-		release->why = arena_string(owner, fate_reason(text, &worst->is, options->target));
-		release->needs = worst->is.needs;
+		fail_by_library(question, worst, release);
 	} else if (!result) {
-		double eager_ms = 0;
-		const struct judge_work work =
-			sum_work(&fates, wheel, judged, members, &options->driver, &eager_ms);
-		const double factor = options->speed.factor > 0 ? options->speed.factor : PLAN_USUAL_FACTOR,
-					 seconds = work.cost_ms / 1000 * factor;
-
-		release->modules = work.modules;
-		release->start = plan_seconds(seconds, false);
-		release->whole = sum_whole(judged, wheel->library_count, factor);
-		if (work.modules && work.cost_ms > 0) {
-			release->start.low *= eager_ms / work.cost_ms;
-			release->loading = (eager_ms > 0 ? JW_LOADING_EAGER : 0) |
-							   (eager_ms < work.cost_ms ? JW_LOADING_LAZY : 0);
-		}
-		/* Most of what runs of the main library is PTX. */
-		release->answer = main && main->compiled > main->native && seconds > JW_WHICH_NEGLIGIBLE_S
-							  ? JW_WHICH_COMPILES
-							  : JW_WHICH_RUNS;
+		set_work(question, &fates, wheel, judged, members, release);
 		note_parts(question, &fates, release);
 	}
 	if (!result && release->answer == JW_WHICH_COMPILES &&

@@ -148,6 +148,23 @@ static int answer_on_all(struct jw_error *err, struct which_run *run,
 	return 0;
 }
 
+/* Counts a package that has its answers; `sources` have its device code, or are NULL. */
+static void note_answer(struct which_run *run, const struct jw_which_question *question,
+						bool from_list, const char *sources)
+{
+	const struct jw_which *which = run->advices[run->advice_count - run->gpus.count].answer;
+	struct jw_error why;
+
+	if (from_list || run->asks || !run->from_list)
+		run->date = which->date;
+	run->from_list = run->from_list || from_list;
+	run->name_count++;
+	if (!sources || which->advised || !output_wants_text(&run->cli->out))
+		return;
+	(void)jw_which_refuse_for_sources(&why, question);
+	output_note(&run->cli->out, "%s", why.message);
+}
+
 /* Answers for one package. *ret_listed: the list, or the index, has it. */
 static int answer_package(struct jw_error *err, struct which_run *run, bool *ret_listed)
 {
@@ -197,20 +214,8 @@ static int answer_package(struct jw_error *err, struct which_run *run, bool *ret
 		result = answer_on_all(err, run, &question);
 	else if (!result)
 		result = jw_which_refuse_package(err, &question);
-	if (!result) {
-		const struct jw_which_advice *advice = &run->advices[run->advice_count - run->gpus.count];
-
-		if (!asked || run->asks || !run->from_list)
-			run->date = advice->answer->date;
-		run->from_list = run->from_list || !asked;
-		run->name_count++;
-		if (sources && !advice->answer->advised && output_wants_text(&cli->out)) {
-			struct jw_error why;
-
-			(void)jw_which_refuse_for_sources(&why, &question);
-			output_note(&cli->out, "%s", why.message);
-		}
-	}
+	if (!result)
+		note_answer(run, &question, !asked, sources);
 	jw_asked_close(asked);
 	return result;
 }
