@@ -3,7 +3,7 @@
 #
 #   drivers [--quiet] VERSION...    NVIDIA's user-space drivers, from the non-free component of Debian, unpacked. --list instead: all that
 #                                   there are (“*”: already here); --tested: those of tests/phantom/drivers.txt
-#   nvrtc, nvjitlink, cudart [--here] VERSION...   NVIDIA's libraries of these CUDA versions (12.4), from PyPI's wheels; prints the path of each.
+#   nvrtc, cudart [--here] VERSION...   NVIDIA's libraries of these CUDA versions (12.4), from PyPI's wheels; prints the path of each.
 #                                   --here fetches nothing, and also looks into /usr/local/cuda-VERSION
 #   nvcc [--here] VERSION           NVIDIA's compiler of this CUDA version (13.0 or newer), with its headers and runtime, from PyPI's wheels;
 #                                   prints the path of nvcc
@@ -176,7 +176,6 @@ get_versions() {
 	[ $# -gt 0 ] || usage
 	case $what in
 	nvrtc) names=(-name 'libnvrtc.so.*' ! -name '*alt*') package=nvidia-cuda-nvrtc ;;
-	nvjitlink) names=(-name 'libnvJitLink.so.*') package=nvidia-nvjitlink ;;
 	cudart) names=(-name 'libcudart.so.*') package=nvidia-cuda-runtime ;;
 	nvcc) names=(-path '*/bin/nvcc' -size +0) package=nvidia-cuda-nvcc beside=(nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime) ;;
 	esac
@@ -262,7 +261,7 @@ what=${1:-} quiet=''
 case $what in
 -h | --help) help; exit 0 ;;
 drivers) get=get_drivers ;;
-nvrtc | nvjitlink | cudart | nvcc) get=get_versions ;;
+nvrtc | cudart | nvcc) get=get_versions ;;
 frameworks) get=get_frameworks ;;
 *) usage ;;
 esac

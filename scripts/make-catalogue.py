@@ -34,11 +34,11 @@ PIECES = {"src/cli/verdict_table.c": ["compile", "%zu of %s", " (%s of PTX)"], "
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
           "src/cli/commands/cmd_key.c": ["no"], "src/cli/commands/cmd_run.c": ["  %s of %s"], "src/cli/commands/cmd_tune.c": ["unset %s"],
           "src/cli/commands/cmd_watch.c": ["; loaded: "], "src/cli/commands/cmd_prime.c": ["%s%s%s at 0x%llx (%s): %s", "%s left: %s.", "Predicted: "], "src/cli/pack_report.c": ["accepted", "refused"],
-          "src/bake/bake.c": ["%s%s%s at 0x%llx (%s): %s%s%.*s"], "src/driver/installed_compilers.c": ["%s; so"],
+          "src/driver/installed_compilers.c": ["%s; so"],
           "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/doctor/findings.c": [", and %s"],
           "src/plan/build.c": ["%s and %s"],
           "src/cli/commands/cmd_lint.c": ["over %s", "over", "within", "error", "notice", "warning"],
-          "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/driver/worker.c": ["an error without a name"],
+          "src/cli/commands/cmd_status.c": [" at "], "src/driver/worker.c": ["an error without a name"],
           "src/driver/cuda_errors.c": ["%s%s is %s"], "src/setup/apply.c": ["restored", "left"]}
 # The C library's texts for calls that fail (src/os/posix)
 ERRORS = ["Operation not permitted", "No such file or directory", "Input/output error", "Permission denied", "Device or resource busy", "File exists",

@@ -4,7 +4,7 @@
 # --compiler  the needs of “jitwarm compiler fetch”: ca-certificates and pip
 # --tests     the needs of the first set of tests (test.sh): a real driver for the phantom GPU
 # --all       the needs of the other tests: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, another driver,
-#             nvJitLink, XGBoost as the real program, uv, check-jsonschema, ruff
+#             XGBoost as the real program, uv, check-jsonschema, ruff
 # --windows   mingw-w64, Wine, and the tools for Windows' packages
 # --release   with --windows: the needs of building all packages; also with --all: the needs of scripts/release.sh
 # Installed packages are left alone. Needs root or sudo only if something is missing.
@@ -65,8 +65,6 @@ if [ -n "$tests" ]; then
 		echo "setup.sh: the real drivers cannot be had: the tests that need one will be skipped" >&2
 fi
 if [ -n "$all" ]; then
-	"$here/get.sh" nvjitlink 12.2 >&2 || # 20 MB
-		echo "setup.sh: nvJitLink cannot be had: the test that links without a driver will be skipped" >&2
 	"$here/get.sh" nvcc 13.0 >&2 || # 250 MB
 		echo "setup.sh: nvcc cannot be had: the test of lint on what it makes will be skipped" >&2
 	uv=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/uv # tests/elsewhere/index.sh looks here

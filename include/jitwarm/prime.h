@@ -235,7 +235,7 @@ struct jw_prime_compile_options {
 	/* Compiles with this program (a ptxas) instead of the driver. NULL to use the driver,
 	 * or, for another machine (jw_system.elsewhere), the ptxas of its driver's version. */
 	const char *ptxas;
-	/* Fetches the ptxas for another machine if it is missing; jw_bake also fetches its nvJitLink.
+	/* Fetches the ptxas for another machine if it is missing.
 	 * NULL to fetch nothing. */
 	const struct jw_compiler_fetch_options *fetch;
 };

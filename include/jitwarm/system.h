@@ -132,7 +132,7 @@ struct jw_system_options {
 	/* Another machine, with these GPUs; 0 for this machine. The driver is then that of `driver`
 	 * ("550.163.01", or a CUDA version in addition to the file), of the library `driver_library`,
 	 * of the profile `driver_profile` (jw_system_write_profile), or, if all are NULL, the installed
-	 * one. A `driver` of "" stands for none (jw_bake needs none). */
+	 * one. A `driver` of "" stands for none. */
 	const struct jw_target *targets;
 	size_t target_count;
 	const char *driver, *driver_library, *driver_profile;

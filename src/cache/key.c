@@ -93,24 +93,6 @@ uint64_t cache_key_hash(const char *stamp, const struct cache_key_input *input,
 	return fnv_update(hash, frame.tail, frame.tail_length);
 }
 
-bool cache_key_is(const char *stamp, const struct cache_key_input *input, const void *key,
-				  uint64_t key_bytes)
-{
-	struct cursor cursor = cursor_of(key, (size_t)key_bytes);
-	const uint8_t *start, *body, *tail;
-	struct key_frame frame;
-
-	if (!frame_key(stamp, input, &frame))
-		return false;
-	start = cursor_take(&cursor, frame.start_length);
-	body = cursor_take(&cursor, frame.body_length);
-	tail = cursor_take(&cursor, frame.tail_length);
-	return !cursor.overrun && !cursor_left(&cursor) &&
-		   !memcmp(start, frame.start, frame.start_length) &&
-		   !memcmp(tail, frame.tail, frame.tail_length) &&
-		   (!frame.body_length || !memcmp(body, input->payload, frame.body_length));
-}
-
 /* Returns whether `text` matches `shape`, in which 0 stands for a digit, A for a letter, _ for a
  * digit, letter or blank, and any other character for itself. */
 static bool has_shape(const uint8_t *text, const char *shape)

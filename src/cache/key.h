@@ -66,10 +66,6 @@ struct cache_key_input {
  * build the lanes of fnv_update_many from the functions above. */
 uint64_t cache_key_hash(const char *stamp, const struct cache_key_input *input,
 						uint64_t *ret_key_bytes);
-/* Returns whether these bytes are that key, which is cheaper than hashing them. False for an input
- * that has no key. */
-bool cache_key_is(const char *stamp, const struct cache_key_input *input, const void *key,
-				  uint64_t key_bytes);
 
 /* The identity of a key: the only thing that says whether an entry is a module's. FNV-1a-64, which
  * names entries, is no cryptographic hash: ten bytes of a comment give PTX any name and length, and

@@ -39,8 +39,6 @@
 	X(watch) \
 	X(run) \
 	X(make) \
-	X(bake) \
-	X(bake_verify) \
 	X(lint) \
 	X(compiler_fetch) \
 	X(export) \

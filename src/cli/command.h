@@ -110,7 +110,7 @@ const struct cli_command *commands_find(const struct cli_command *const *command
 										const char *const *words, size_t count, size_t *ret_used);
 /* Returns whether the command's name has two words and begins with `group` ("cache"). */
 bool command_in_group(const struct cli_command *command, const char *group);
-/* Returns whether a command is in that group, and none has its name (as “bake” has). */
+/* Returns whether a command is in that group, and none has its name. */
 bool commands_is_group(const struct cli_command *const *commands, const char *word);
 /* Appends the second words of the commands with this first word: "list, verify, clear". */
 void commands_list_second(struct buf *text, const struct cli_command *const *commands,

@@ -28,13 +28,13 @@ int constraints_run(struct jw_error *err, struct cli *cli, const struct gpu_targ
 
 #define CONSTRAINTS_OPTIONS                                                                        \
 	CLI_FLAG("constraints",                                                                        \
-			 "Print a constraints file with which pip and uv take only releases that run: for "    \
-			 "these packages, or for all of jitwarm's list"),                                      \
+			 "Print a constraints file, with which pip and uv take only releases that run"),       \
 		CLI_VALUE("output", "FILE", "With --constraints: write it to this file instead",           \
-				  .letter = 'o', .names = NAMES_OUTPUT),                                           \
+				  .letter = 'o', .names = NAMES_OUTPUT, .rare = true),                             \
 		CLI_VALUE("index", "LABEL",                                                                \
 				  "With --constraints: for the builds of PyTorch's index with this label (cu126) " \
-				  "instead of PyPI's"),                                                            \
+				  "instead of PyPI's",                                                             \
+				  .rare = true),                                                                   \
 		CLI_VALUE("format", "FORMAT",                                                              \
 				  "With --constraints: for pip and uv, or as lines of a pyproject.toml for uv",    \
-				  .choices = "pip|uv")
+				  .choices = "pip|uv", .rare = true)

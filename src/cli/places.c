@@ -162,7 +162,6 @@ static const struct place {
 	{"JITWARM_SYSTEM_ROOT", of_variable, "JITWARM_SYSTEM_ROOT", WHEN_SETUP},
 	{"--ptxas", of_option, "ptxas", WHEN_START},
 	{"--nvrtc", of_option, "nvrtc", WHEN_START},
-	{"--nvjitlink", of_option, "nvjitlink", WHEN_START},
 	{"--output", of_option, "output", WHEN_OUTPUT},
 	{"--record", of_option, "record", WHEN_OUTPUT},
 	{"--json-log", of_option, "json-log", WHEN_OUTPUT},

@@ -8,9 +8,7 @@
 #include <zstd.h>
 
 #include "base/cursor.h"
-#include "base/hash.h"
 #include "base/mem.h"
-#include "base/set.h"
 #include "base/smaller.h"
 #include "code/cubin.h"
 #include "code/devcode.h"
@@ -437,9 +435,6 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	};
 	entry->payload_offset = at + header_bytes;
 	entry->compression = read_compression(entry->flags, header.compressed_bytes);
-	entry->baked = entry->kind == DEVCODE_KIND_CUBIN &&
-				   range_fits(header.name_at, sizeof CONTAINER_BAKED, header_bytes) &&
-				   !memcmp(bytes + at + header.name_at, CONTAINER_BAKED, sizeof CONTAINER_BAKED);
 	entry->stored_bytes = header.compressed_bytes ? header.compressed_bytes : header.payload_bytes;
 	entry->size_bytes = entry->compression != DEVCODE_RAW && header.size_bytes
 							? header.size_bytes
@@ -480,71 +475,4 @@ void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offse
 			entries[i].damaged = true;
 		at = !size || size > size_bytes - at ? size_bytes : at + size;
 	}
-}
-
-/* Precedes an object's id in the list of the code that registers a linked container. */
-static const char listed[] = "def ";
-
-enum { LISTED = sizeof listed - 1 };
-
-/* The result of walking the section. It is walked twice, because an object names itself before or
- * after the list that names it. */
-struct module_ids {
-	struct set objects; /* by the hash of their ids */
-	size_t lists, named, object_count;
-	bool known;
-	uint32_t *links;
-};
-
-/* Walks the ids, each of which ends in a NUL; the second walk is over the lists alone. */
-static void walk_ids(struct module_ids *ids, const uint8_t *bytes, size_t size, bool second)
-{
-	const uint8_t *end = bytes + size, *stop;
-	bool before = false; /* the previous id belonged to a list */
-
-	ids->lists = 0;
-	for (const uint8_t *at = bytes; ids->known && at < end; at = stop + 1) {
-		bool in_list;
-		uint64_t hash;
-
-		stop = memchr(at, 0, (size_t)(end - at));
-		if (!stop)
-			stop = end;
-		if (stop == at)
-			continue;
-		/* The bytes may change (os/file.h, os_map): the place of the NUL was found once. */
-		in_list = end - at > LISTED && stop - at >= LISTED && !memcmp(at, listed, LISTED);
-		at += in_list ? LISTED : 0;
-		hash = fnv_update(FNV_START, at, (size_t)(stop - at));
-		ids->lists += in_list && !before;
-		before = in_list;
-		if (in_list && second) {
-			size_t cursor = 0, object = set_find(&ids->objects, hash, &cursor);
-
-			if (object == SET_NONE || ids->links[object] != MODULE_IDS_NONE)
-				ids->known = false;
-			else
-				ids->links[object] = (uint32_t)(ids->lists - 1);
-		} else if (!in_list && !second) {
-			if (set_has(&ids->objects, hash) || ids->named == ids->object_count)
-				ids->known = false;
-			else
-				set_add(&ids->objects, hash, ids->named++);
-		}
-	}
-}
-
-bool module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
-					 uint32_t *links)
-{
-	struct module_ids ids = {.known = true, .links = links, .object_count = objects};
-
-	for (size_t i = 0; i < objects; i++)
-		links[i] = MODULE_IDS_NONE;
-	walk_ids(&ids, bytes, size, false);
-	ids.known = ids.known && ids.named == objects && ids.lists == linked;
-	if (ids.known)
-		walk_ids(&ids, bytes, size, true);
-	set_free(&ids.objects);
-	return ids.known;
 }

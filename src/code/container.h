@@ -43,12 +43,7 @@ enum {
 	CONTAINER_SUFFIX_F = 0x200000,
 	CONTAINER_COMPAT =
 		0x1000000, /* its options are the cubin's .nv.compat, after an empty string */
-	CONTAINER_DEBUG = 0x2,
-	CONTAINER_SYSTEM = 0x75, /* 64 bits, CUDA, Linux, Mac, Windows */
 };
-
-/* The source name in an entry that bake writes. */
-#define CONTAINER_BAKED "jitwarm"
 
 enum container_state {
 	CONTAINER_SOUND,
@@ -88,14 +83,3 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 						 struct devcode_entry *entry);
 /* Sets first_cuda and compiler_cuda from the first stored bytes of a cubin. */
 void container_cubin(struct devcode_entry *entry, const uint8_t *stored, uint64_t size);
-
-/* Maps the objects that the CUDA runtime links to their linked containers. Source:
- * docs/internals/fatbin.md, "Who links, and when". */
-#define MODULE_IDS_NONE UINT32_MAX
-
-/* Reads the section __nv_module_id (`bytes`). `objects` is the number of containers in
- * __nv_relfatbin, `linked` that of linked containers; both are numbered by their offsets. Sets
- * `links[object]` to the number of the linked container that the object is part of, or to
- * MODULE_IDS_NONE. False if the ids contradict these numbers, or each other. */
-bool module_ids_read(const uint8_t *bytes, size_t size, size_t objects, size_t linked,
-					 uint32_t *links);

@@ -320,19 +320,6 @@ int cubin_symbols_read(struct jw_error *err, struct devcode_view cubin,
 	return 0;
 }
 
-bool cubin_symbols_hold(const struct cubin_symbols *symbols, const struct cubin_symbols *wanted)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < wanted->count; i++) {
-		while (at < symbols->count && symbols->kernels[at] < wanted->kernels[i])
-			at++;
-		if (at == symbols->count || symbols->kernels[at] != wanted->kernels[i])
-			return false;
-	}
-	return true;
-}
-
 void cubin_symbols_free(struct cubin_symbols *symbols)
 {
 	mem_free(symbols->kernels);

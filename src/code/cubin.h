@@ -78,6 +78,4 @@ struct cubin_symbols {
  * `names`. Errors as for cubin_read; JW_ERR_LIMIT for too many. */
 int cubin_symbols_read(struct jw_error *err, struct devcode_view cubin,
 					   struct cubin_symbols *ret_symbols);
-/* Returns whether the cubin has all of the wanted kernels. */
-bool cubin_symbols_hold(const struct cubin_symbols *symbols, const struct cubin_symbols *wanted);
 void cubin_symbols_free(struct cubin_symbols *symbols);

@@ -108,7 +108,6 @@ struct devcode_entry {
 	 * does; and of the compiler that wrote it, 0 if unknown. Taken from the cubin's own header, or,
 	 * if the cubin is packed in zstd, from the entry's header. */
 	uint32_t first_cuda, compiler_cuda;
-	bool baked;   /* for a cubin: added by bake */
 	bool damaged; /* its header contradicts itself (sizes, place of the options). Only
 					 devcode_payload shows whether the payload can be decoded */
 };
@@ -159,9 +158,6 @@ struct devcode_image {
 	/* A bit for each row “library” of packages.tsv that the image is linked to (libcublas.so.11).
 	 */
 	uint32_t needs;
-	/* The section that names the objects which the runtime links (code/container.h); size 0 if
-	 * there is none. */
-	uint64_t module_ids_offset, module_ids_bytes;
 };
 
 /* Returns the role of a container; one outside all sections is loose. */

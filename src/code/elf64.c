@@ -65,15 +65,3 @@ void elf64_segment_read(const uint8_t *bytes, struct elf64_segment *ret_segment)
 	ret_segment->memory_bytes = cursor_u64(&cursor);
 	ret_segment->align = cursor_u64(&cursor);
 }
-
-void elf64_segment_write(uint8_t *bytes, const struct elf64_segment *segment)
-{
-	store_u32(bytes, segment->type);
-	store_u32(bytes + 4, segment->flags);
-	store_u64(bytes + 8, segment->offset);
-	store_u64(bytes + 16, segment->address);
-	store_u64(bytes + 24, segment->address);
-	store_u64(bytes + 32, segment->file_bytes);
-	store_u64(bytes + 40, segment->memory_bytes);
-	store_u64(bytes + 48, segment->align);
-}

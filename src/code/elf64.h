@@ -14,7 +14,7 @@ enum {
 	ELF64_LITTLE = 1,
 };
 
-enum { ELF64_REL = 1, ELF64_EXEC = 2, ELF64_DYN = 3 };
+enum { ELF64_REL = 1, ELF64_EXEC = 2 };
 enum { ELF64_SHT_RELA = 4, ELF64_SHT_NOBITS = 8, ELF64_SHT_LOPROC = 0x70000000 };
 enum { ELF64_SHF_ALLOC = 2, ELF64_SHF_EXECINSTR = 4, ELF64_SHF_COMPRESSED = 0x800 };
 
@@ -33,14 +33,7 @@ struct elf64_section {
 	uint64_t entry_size;
 };
 
-enum {
-	ELF64_PT_LOAD = 1,
-	ELF64_PT_DYNAMIC = 2,
-	ELF64_PT_INTERP = 3,
-	ELF64_PT_PHDR = 6,
-	ELF64_PF_W = 2,
-	ELF64_PF_R = 4,
-};
+enum { ELF64_PT_DYNAMIC = 2 };
 
 struct elf64_segment {
 	uint32_t type, flags;
@@ -54,4 +47,3 @@ bool elf64_header_read(const uint8_t *bytes, size_t size, struct elf64_header *r
 void elf64_section_read(const uint8_t *bytes, struct elf64_section *ret_section);
 /* Reads a program header from ELF64_PHDR_SIZE bytes; the physical address equals the address. */
 void elf64_segment_read(const uint8_t *bytes, struct elf64_segment *ret_segment);
-void elf64_segment_write(uint8_t *bytes, const struct elf64_segment *segment);

@@ -294,13 +294,6 @@ struct devcode_image image_finish(struct image *image, const struct section_tabl
 	full.sections = image->sections;
 	full.containers = image->containers;
 	full.container_count = image->count;
-	for (size_t i = 0; i < table->count; i++)
-		/* PE truncates its name to eight characters. */
-		if (!strcmp(table->items[i].name, "__nv_module_id") ||
-			!strcmp(table->items[i].name, "__nv_mod")) {
-			full.module_ids_offset = table->items[i].offset;
-			full.module_ids_bytes = table->items[i].size_bytes;
-		}
 	needed = needed_of(image->format, table, bytes);
 	full.runtime_cuda = needed.runtime_cuda;
 	full.needs = needed.needs;

@@ -120,16 +120,6 @@ struct jw_driver gpu_newer_driver(struct jw_driver a, struct jw_driver b)
 	return is_older(&a, &b) ? b : a;
 }
 
-struct gpu_code_range gpu_code_range_both(struct gpu_code_range a, struct gpu_code_range b)
-{
-	struct gpu_code_range both = {is_older(&a.from, &b.from) ? b.from : a.from,
-								  is_older(&a.to, &b.to) ? a.to : b.to};
-
-	if (is_older(&both.to, &both.from))
-		both.to = (struct jw_driver){0};
-	return both;
-}
-
 bool gpu_code_is_newer(const struct jw_driver *from, const struct jw_driver *driver)
 {
 	if (from->release[0] && driver->release[0])

@@ -33,23 +33,20 @@ bool gpu_ptx_fits(struct jw_target code, struct jw_target device);
 bool gpu_not_newer(struct jw_target code, struct jw_target device);
 
 /* The drivers that load machine code. A driver that does not load the code that it finds for a GPU
- * tries nothing else: the program fails. So this is known before code is written into a library.
+ * tries nothing else: the program fails.
  * Measured with each ptxas of CUDA 11.7 to 13.5 on 460.106.00, 470.256.02, 525.147.05, 535.309.01,
- * 550.163.01 and 555.58.02 (docs/internals/bake.md, "Which drivers"), that of 13.0 also on
- * 580.159.04 (docs/internals/driver-cache.md, "On a real GPU"). */
+ * 550.163.01 and 555.58.02, that of 13.0 also on 580.159.04 (docs/internals/driver-cache.md,
+ * "Which drivers load machine code" and "On a real GPU"). */
 struct gpu_code_range {
 	struct jw_driver from; /* the first driver, by its branch */
 	struct jw_driver to;   /* the newest driver that was measured; zeros if none was */
 };
 
 /* Returns the range for a cubin. `code_cuda` is the CUDA version of the first driver that
- * understands its ABI (cubin_cuda; 0: all measured ones). bake packs no cubin in zstd; PTX in zstd
- * beside it is not read then (measured on 525.147.05, 535.309.01 and 550.163.01). */
+ * understands its ABI (cubin_cuda; 0: all measured ones). */
 struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu);
 /* Returns whether a driver is older than the first one that loads the code. Numbers that are
  * unknown (zeros) are not compared. */
 bool gpu_code_is_newer(const struct jw_driver *from, const struct jw_driver *driver);
 /* Returns the newer one of two first drivers; zeros mean that any driver is new enough. */
 struct jw_driver gpu_newer_driver(struct jw_driver a, struct jw_driver b);
-/* Returns the drivers that are in both ranges. */
-struct gpu_code_range gpu_code_range_both(struct gpu_code_range a, struct gpu_code_range b);

@@ -7,7 +7,6 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "code/container.h"
-#include "code/cubin.h"
 
 enum {
 	OPTIONS_AT = CONTAINER_ENTRY,  /* `{u32 off, u32 len}` after the fixed fields */
@@ -15,12 +14,6 @@ enum {
 	MAX_OPTIONS = 1 << 16,
 	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */
 	ZSTD_LEVEL = 3,
-	NAME_AT = CONTAINER_ENTRY, /* for a cubin, which has no options */
-	CUBIN_MAJOR = 1,           /* the minor number is the ABI's */
-	CUBIN_OPTIONS_AT = NAME_AT + 8,
-	CUBIN_HEADER = CUBIN_OPTIONS_AT + 8,
-	CUBIN_MAX_HEADER = CUBIN_HEADER + CUBIN_MAX_COMPAT + 2 * CONTAINER_ALIGN,
-	CUBIN_FIRST_COMPAT = 100, /* the architectures whose entries repeat .nv.compat */
 };
 
 static size_t padded(size_t size)
@@ -109,80 +102,4 @@ int write_container(struct jw_error *err, const struct write_ptx *ptx, struct bu
 done:
 	buf_free(&packed);
 	return result;
-}
-
-/* Appends the header, and the payload, which is compressed in place. */
-static int append_packed(struct jw_error *err, const uint8_t *header, size_t header_size,
-						 enum devcode_compression compression, struct devcode_view payload,
-						 struct buf *out)
-{
-	static const uint8_t zeros[CONTAINER_ALIGN];
-	const size_t before = out->size, at = before + header_size;
-	size_t stored;
-
-	if (buf_append(err, out, header, header_size) || pack_payload(err, compression, payload, out))
-		goto failed;
-	stored = out->size - at;
-	if (buf_append(err, out, zeros, padded(stored) - stored))
-		goto failed;
-	store_u64(out->data + before + 8, padded(stored));
-	store_u32(out->data + before + 16, compression == DEVCODE_RAW ? 0 : (uint32_t)stored);
-	return 0;
-failed:
-	out->size = before;
-	return -1;
-}
-
-/* Adds .nv.compat as the options of `header`, as the fatbinary programs of CUDA 12.8 and 13.0 do:
- * after the NUL of an empty string. Returns the size of the header. */
-static size_t add_compat(uint8_t *header, struct devcode_view cubin)
-{
-	const struct devcode_view compat = cubin_compat(cubin);
-
-	if (!compat.size)
-		return CUBIN_HEADER;
-	store_u32(header + 20, CUBIN_OPTIONS_AT);
-	store_u64(header + 40, load_u64(header + 40) | CONTAINER_COMPAT);
-	store_u32(header + CUBIN_OPTIONS_AT, CUBIN_OPTIONS_AT + 8);
-	store_u32(header + CUBIN_OPTIONS_AT + 4, (uint32_t)compat.size);
-	memcpy(header + CUBIN_OPTIONS_AT + 8 + 1, compat.data, compat.size);
-	return padded(CUBIN_OPTIONS_AT + 8 + 1 + compat.size);
-}
-
-int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out)
-{
-	static const char name[CUBIN_OPTIONS_AT - NAME_AT] = CONTAINER_BAKED;
-	uint8_t header[CUBIN_MAX_HEADER] = {0};
-	struct cubin_header elf = {0};
-	size_t header_size = CUBIN_HEADER;
-
-	(void)cubin_read(NULL, cubin->cubin.data, cubin->cubin.size, &elf);
-	store_u16(header, DEVCODE_KIND_CUBIN);
-	store_u16(header + 2, 0x0101);
-	store_u16(header + 24, elf.abi == CUBIN_ABI_8 ? 8 : 7);
-	store_u16(header + 26, CUBIN_MAJOR);
-	store_u32(header + 28, cubin->target.sm);
-	store_u32(header + 32, NAME_AT);
-	store_u32(header + 36, sizeof name - 1);
-	store_u64(header + 40,
-			  (cubin->flags & CONTAINER_SYSTEM) | entry_flags(cubin->compression, cubin->target));
-	store_u64(header + 56, cubin->compression == DEVCODE_RAW ? 0 : cubin->cubin.size);
-	memcpy(header + NAME_AT, name, sizeof name);
-	if (cubin->target.sm >= CUBIN_FIRST_COMPAT)
-		header_size = add_compat(header, cubin->cubin);
-	store_u32(header + 4, (uint32_t)header_size);
-	return append_packed(err, header, header_size, cubin->compression, cubin->cubin, out);
-}
-
-int write_packed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
-					   struct devcode_view payload, struct buf *out)
-{
-	const size_t at = out->size;
-
-	if (append_packed(err, header, header_size, DEVCODE_LZ4, payload, out))
-		return -1;
-	store_u64(out->data + at + 40,
-			  (load_u64(out->data + at + 40) & ~(uint64_t)CONTAINER_ZSTD) | CONTAINER_LZ4);
-	store_u64(out->data + at + 56, payload.size);
-	return 0;
 }

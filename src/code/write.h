@@ -1,5 +1,4 @@
-/* Writes containers: minimal ones of one PTX entry, for the probe, the sample framework and tests;
- * and entries of containers that are rebuilt (bake/container_edit.h). */
+/* Writes minimal containers of one PTX entry, for the probe, the sample framework and tests. */
 #pragma once
 
 #include "code/devcode.h"
@@ -21,19 +20,3 @@ struct write_ptx {
 /* Appends one container, header and entry, to `out`. The same input gives the same bytes for one
  * version of the compression libraries. */
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out);
-
-/* One entry of machine code. Source: docs/internals/fatbin.md, "Container", and the output of nvcc
- * 12 and 13. */
-struct write_cubin {
-	struct devcode_view cubin; /* an ELF file (code/cubin.h) */
-	struct jw_target target;   /* with the suffix of the PTX that it was compiled from */
-	uint64_t flags;            /* the flags of the PTX's entry: word size and system are used */
-	enum devcode_compression compression; /* any but DEVCODE_FOREIGN */
-};
-/* Appends only the entry. */
-int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out);
-
-/* Appends an entry of `header_size` bytes, with its decompressed `payload` packed with LZ4, which
- * every driver reads. JW_ERR_LIMIT if it is too large for that. */
-int write_packed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
-					   struct devcode_view payload, struct buf *out);

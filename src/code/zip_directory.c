@@ -307,15 +307,6 @@ void zip_directory_free(struct zip_directory *directory)
 	*directory = (struct zip_directory){0};
 }
 
-const struct zip_member *zip_directory_find(const struct zip_directory *directory, const char *name)
-{
-	const struct zip_member wanted = {.name = name}, *key = &wanted;
-	const struct zip_member *const *found = bsearch(&key, directory->by_name, directory->count,
-													sizeof(struct zip_member *), compare_members);
-
-	return found ? *found : NULL;
-}
-
 /* ---- the bytes of members */
 
 enum { UNPACK_STEP = 1 << 18, MAX_INPUT_BYTES = 1 << 16 };

@@ -60,9 +60,6 @@ void zip_directory_free(struct zip_directory *directory);
 bool zip_has_end(const struct os_map *map);
 /* Returns whether the file begins with a member, so that its directory cannot be empty. */
 bool zip_has_member(const struct os_map *map);
-/* Finds the member with that name, or returns NULL. */
-const struct zip_member *zip_directory_find(const struct zip_directory *directory,
-											const char *name);
 
 /* Returns whether a member may have this name: relative, no part of it empty, "." or "..", no
  * backslash. */

@@ -255,9 +255,8 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 	EVIDENCE(draft, "%s",
 			 seen->settings.warning_count ? seen->settings.warnings[0]
 										  : "the driver has no directory for its cache");
-	FIX(draft, seen->settings.path_set
-				   ? "unset CUDA_CACHE_PATH, or set it to a directory"
-				   : "set HOME, or CUDA_CACHE_PATH=DIR; “jitwarm bake -o DIR” needs no cache");
+	FIX(draft, seen->settings.path_set ? "unset CUDA_CACHE_PATH, or set it to a directory"
+									   : "set HOME, or set CUDA_CACHE_PATH to a directory");
 	return true;
 }
 
@@ -273,10 +272,7 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 			 settings->warning_count ? settings->warnings[settings->warning_count - 1]
 									 : settings->path);
 	if (!draft_login(seen, draft, "CUDA_CACHE_PATH"))
-		FIX(draft,
-			"make the directory writable, or name another one: %s; “jitwarm bake -o DIR” needs no "
-			"cache",
-			directory_command());
+		FIX(draft, "make the directory writable, or name another one: %s", directory_command());
 	return true;
 }
 
@@ -738,7 +734,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 			 check->files[0].member ? check->files[0].member : "",
 			 check->why ? check->why : "they are not in the cache");
 	if (seen->system->cache.why_useless[0]) {
-		FIX(draft, "first fix the findings above; “jitwarm bake -o DIR” needs no cache");
+		FIX(draft, "first fix the findings above");
 		return true;
 	}
 	/* `prime` refuses such a cache. */
@@ -808,7 +804,9 @@ static bool is_linking(const struct examination *seen, struct finding_draft *dra
 	link = &seen->check->all.forecast.link;
 	EVIDENCE(draft, "the driver links device code at every start, for %s, and caches no result",
 			 text_span(time, link->low, link->high));
-	FIX(draft, "“jitwarm bake -o DIR” puts the linked code into the libraries");
+	FIX(draft,
+		"no setting avoids this; a build without -rdc=true, or one with machine code for this "
+		"GPU, links nothing");
 	return true;
 }
 

@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/packages.h"
 #include "base/text.h"
-#include "driver/nvjitlink.h"
 #include "driver/ptxas.h"
 #include "find/pip.h"
 #include "os/archive.h"
@@ -81,7 +80,7 @@ uint32_t compiler_fetch_first(uint32_t cuda)
 										  : cuda;
 }
 
-enum { MAX_PIECES = 2 };
+enum { MAX_PIECES = 1 };
 
 /* The file that is kept of one wheel. */
 struct fetched_piece {
@@ -331,40 +330,22 @@ int compiler_fetch_remove(struct jw_error *err, bool dry_run, char **ret_path)
 	return 0;
 }
 
-/* Lists ptxas and, from CUDA 12 on, nvJitLink, unless this version of them is already there. */
-static void find_missing(struct fetch *fetch, const char *place)
+/* Lists ptxas, unless this version of it is already there. */
+static void find_missing(struct fetch *fetch, const char *path)
 {
-	const unsigned *cuda = fetch->cuda.numbers, major = cuda[0];
-	struct fetched_piece pieces[MAX_PIECES] = {0};
-	const size_t count = major < 12 ? 1 : MAX_PIECES;
+	const unsigned *cuda = fetch->cuda.numbers;
+	struct fetched_piece *piece = &fetch->pieces[0];
 
-	(void)compiler_fetch_package(pieces[0].package, major);
-	(void)snprintf(pieces[0].member, sizeof pieces[0].member, "bin/%s", compiler_fetch_program());
-	(void)write_package_name(pieces[1].package, "nvjitlink", major);
-	/* The file's name in the wheel, without the folders that differ. Source: the wheels of CUDA
-	 * 12.0 to 13.0 for Linux and Windows. */
-	if (os_is_windows)
-		(void)snprintf(pieces[1].member, sizeof pieces[1].member, "bin/%snvJitLink_%u0_0.dll",
-					   major < 13 ? "" : "x86_64/", major);
+	(void)compiler_fetch_package(piece->package, cuda[0]);
+	(void)snprintf(piece->member, sizeof piece->member, "bin/%s", compiler_fetch_program());
+	piece->version = ptxas_version;
+	if (fetch->cuda.count < 3)
+		(void)snprintf(piece->asked, sizeof piece->asked, "%.60s==%u.%u.*", piece->package, cuda[0],
+					   cuda[1]);
 	else
-		(void)snprintf(pieces[1].member, sizeof pieces[1].member, "lib/libnvJitLink.so.%u", major);
-	pieces[0].version = ptxas_version;
-	pieces[1].version = nvjitlink_version;
-	for (size_t i = 0; i < count; i++) {
-		const char *path = arena_keep(fetch->owner, os_join(place, os_base_name(pieces[i].member)));
-		struct fetched_piece *piece = &fetch->pieces[fetch->piece_count];
-
-		*piece = pieces[i];
-		/* The linker's last number differs from ptxas's. */
-		if (i || fetch->cuda.count < 3)
-			(void)snprintf(piece->asked, sizeof piece->asked, "%.60s==%u.%u.*", pieces[i].package,
-						   cuda[0], cuda[1]);
-		else
-			(void)snprintf(piece->asked, sizeof piece->asked, "%.60s==%u.%u.%u", pieces[i].package,
-						   cuda[0], cuda[1], cuda[2]);
-		if (!os_exists(path) || check_fetched_version(NULL, fetch, piece, path))
-			fetch->piece_count++;
-	}
+		(void)snprintf(piece->asked, sizeof piece->asked, "%.60s==%u.%u.%u", piece->package,
+					   cuda[0], cuda[1], cuda[2]);
+	fetch->piece_count = !os_exists(path) || check_fetched_version(NULL, fetch, piece, path);
 }
 
 int jw_compiler_fetch(struct jw_error *err, const char *version,
@@ -389,7 +370,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	fetch.owner = arena_open(0);
 	place = arena_keep(fetch.owner, os_join(arena_keep(fetch.owner, store), version));
 	path = arena_keep(fetch.owner, os_join(place, compiler_fetch_program()));
-	find_missing(&fetch, place);
+	find_missing(&fetch, path);
 	result = fetch.piece_count ? fetch_into(err, &fetch, store, place, path) : 0;
 	if (!result)
 		*ret_path = mem_string(path);

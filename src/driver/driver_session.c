@@ -162,11 +162,6 @@ int driver_session_ask(struct jw_error *err, struct driver_session *session,
 	return 0;
 }
 
-bool driver_session_alive(const struct driver_session *session)
-{
-	return session->child;
-}
-
 void driver_session_close(struct driver_session *session)
 {
 	if (!session)

@@ -43,7 +43,6 @@ int driver_session_ask(struct jw_error *err, struct driver_session *session,
 					   const struct protocol_job *job, struct protocol_answer *ret_answer);
 /* Starts the time of `limit_s` again. */
 void driver_session_renew(struct driver_session *session);
-bool driver_session_alive(const struct driver_session *session);
 /* Ends the session and waits for the end of the worker. NULL is valid. */
 void driver_session_close(struct driver_session *session);
 

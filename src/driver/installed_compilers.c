@@ -109,15 +109,11 @@ struct compiler_search {
 	const char *found;
 	const char *older; /* the newest compiler that is older than requested */
 	uint32_t older_cuda;
-	/* If not 0, the search is for the oldest one from this version on, up to `wanted`. */
-	uint32_t least;
-	const char *oldest;
-	uint32_t oldest_cuda;
 	struct jw_error distrust; /* why the first refused compiler must not be run */
 };
 
-/* Tries the ptxas in a folder: the exact version ends the search; otherwise the oldest suitable or
- * the newest older one is remembered. A relative folder in PATH depends on the current directory,
+/* Tries the ptxas in a folder: the exact version ends the search; otherwise the newest older one is
+ * remembered. A relative folder in PATH depends on the current directory,
  * so it is skipped. */
 static void try_in(struct compiler_search *search, const char *root, const char *below)
 {
@@ -131,13 +127,7 @@ static void try_in(struct compiler_search *search, const char *root, const char 
 	if (!os_exists(path) || os_guard(search->distrust.code ? NULL : &search->distrust, path) ||
 		ptxas_version(NULL, path, &cuda))
 		return;
-	if (search->least) {
-		if (cuda < search->least || cuda > search->wanted ||
-			(search->oldest && cuda >= search->oldest_cuda))
-			return;
-		search->oldest = path;
-		search->oldest_cuda = cuda;
-	} else if (cuda == search->wanted) {
+	if (cuda == search->wanted) {
 		search->found = path;
 	} else if (cuda < search->wanted && cuda > search->older_cuda) {
 		search->older = path;
@@ -159,9 +149,9 @@ static void try_all(struct compiler_search *search)
 				try_in(search, store, names.items[i]);
 		os_names_free(&names);
 	}
-	for (uint32_t cuda = search->least ? search->least : search->wanted; cuda <= search->wanted;
-		 cuda += 10)
-		try_in(search, arena_keep(owner, os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10)), "bin");
+	try_in(search,
+		   arena_keep(owner, os_cuda_toolkit(search->wanted / 1000, search->wanted % 1000 / 10)),
+		   "bin");
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		try_in(search, arena_keep(owner, os_env(variables[i])), "bin");
 	try_in(search, arena_keep(owner, os_cuda_toolkit(0, 0)), "bin");
@@ -172,8 +162,6 @@ static void try_all(struct compiler_search *search)
 		try_in(search, at, "");
 	}
 }
-
-enum { FIRST_TOOLKIT = 9000 }; /* the first toolkit that compiles for today's GPUs */
 
 bool jw_compiler_has_wheel(const struct jw_driver *driver)
 {
@@ -244,33 +232,5 @@ int compiler_find(struct jw_error *err, void *owner, const struct jw_driver *dri
 				  "%s==%u.%u.*), or add --fetch%s",
 				  jw_driver_text(text, driver), major, minor, major, minor,
 				  compiler_fetch_package(package, major), major, minor, older);
-	return search.distrust.code ? error_prefix(err, "%s; so", search.distrust.message) : -1;
-}
-
-int compiler_oldest(struct jw_error *err, void *owner, uint32_t least, uint32_t most,
-					const struct jw_compiler_fetch_options *fetch, struct compiler *ret_compiler)
-{
-	const uint32_t first = compiler_fetch_first(least);
-	struct compiler_search search = {
-		.owner = owner, .wanted = most, .least = least > FIRST_TOOLKIT ? least : FIRST_TOOLKIT};
-
-	try_all(&search);
-	if (search.oldest) {
-		*ret_compiler = (struct compiler){search.oldest, search.oldest_cuda, false};
-		return 0;
-	}
-	if (fetch && first <= most)
-		return fetch_version(err, owner, first, false, fetch, ret_compiler);
-	if (first > most)
-		return error_set(
-			err, JW_ERR_NOT_FOUND,
-			"baking for these GPUs needs a ptxas of CUDA %u.%u to %u.%u, for which there "
-			"is no wheel: name the ptxas of such a toolkit with --ptxas FILE",
-			least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10);
-	error_set(
-		err, JW_ERR_NOT_FOUND,
-		"baking for these GPUs needs ptxas %u.%u or newer: run “jitwarm compiler fetch %u.%u”, "
-		"or add --fetch",
-		least / 1000, least % 1000 / 10, first / 1000, first % 1000 / 10);
 	return search.distrust.code ? error_prefix(err, "%s; so", search.distrust.message) : -1;
 }

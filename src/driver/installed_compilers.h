@@ -14,11 +14,6 @@ struct compiler {
 
 /* The paths of these live in the arena of `owner`. */
 
-/* Finds the oldest installed compiler of the CUDA versions from `least` to `most` (1000 * major +
- * 10 * minor), because most drivers load its code. If there is none, the first one that has a wheel
- * is fetched, or JW_ERR_NOT_FOUND names it. */
-int compiler_oldest(struct jw_error *err, void *owner, uint32_t least, uint32_t most,
-					const struct jw_compiler_fetch_options *fetch, struct compiler *ret_compiler);
 /* Takes the ptxas that the user named. JW_ERR_UNSUPPORTED if it is newer than the driver, which
  * would refuse its code; any version for a driver without a CUDA version. */
 int compiler_named(struct jw_error *err, void *owner, const struct jw_driver *driver,

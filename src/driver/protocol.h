@@ -10,7 +10,7 @@
  * The supervisor sets a private CUDA_CACHE_PATH, CUDA_MODULE_LOADING=EAGER, none of the variables
  * that force or forbid compiling (driver/child.c), JITWARM_WORKER=1, by which a worker refuses to
  * start others, and for the lowest priority JITWARM_BACKGROUND=1. JITWARM_WORKER_TASK names a file
- * that replaces the driver by ptxas, nvJitLink or NVRTC (driver/task.h). By hand:
+ * that replaces the driver by ptxas or NVRTC (driver/task.h). By hand:
  *
  *     echo '{"job":1,"device":0,"form":"load","path":"/x.fatbin","offset":0,"size_bytes":344}' |
  *         CUDA_CACHE_PATH=/tmp/cache scripts/with-driver.sh sm_86 -- jitwarm worker */

@@ -331,7 +331,7 @@ static int names_unknown(struct jw_error *err, const struct jw_driver *driver, c
 	return error_set(
 		err, JW_ERR_UNSUPPORTED,
 		"driver %s: jitwarm does not know the names of its cache entries; it knows those of %s and "
-		"others (“--driver list” names all). “jitwarm scan” and “jitwarm bake” need no names. "
+		"others (“--driver list” names all). “jitwarm scan” needs no names. "
 		"--driver FILE reads the names from the driver's libcuda.so or nvcuda64.dll, or from the "
 		"profile that “jitwarm status --driver-profile FILE” writes on a machine with this driver",
 		jw_driver_text(text, driver), jw_driver_names(names, driver));

@@ -9,7 +9,6 @@
 #include "cache/key.h"
 #include "code/container.h"
 #include "code/target_names.h"
-#include "driver/nvjitlink.h"
 #include "driver/protocol.h"
 #include "driver/ptxas.h"
 #include "os/env.h"
@@ -35,8 +34,6 @@ int task_open(struct jw_error *err, struct task *ret_task)
 		result = task_nvrtc(err, document, ret_task);
 	else if (!strcmp(compiler, "ptxas"))
 		result = task_ptxas(err, document, ret_task);
-	else if (!strcmp(compiler, "nvjitlink"))
-		result = task_nvjitlink(err, document, ret_task);
 	else
 		error_set(err, JW_ERR_FORMAT, "no compiler is called “%.40s”", compiler);
 	if (!result)
@@ -61,79 +58,6 @@ int task_write(struct jw_error *err, const char *folder, cJSON *document, char *
 	cJSON_free(text);
 	cJSON_Delete(document);
 	return result;
-}
-
-/* A worker with nvJitLink: the job is containers, one after the other, and the result is their
- * linked code in the job's output.
- *
- *     {"compiler": "nvjitlink", "library": "/…/libnvJitLink.so.12", "target": "sm_86"} */
-
-struct nvjitlink_task {
-	char *library;
-	struct jw_target target;
-	struct nvjitlink nvjitlink;
-};
-
-static void nvjitlink_close(void *state)
-{
-	struct nvjitlink_task *task = state;
-
-	mem_free(task->library);
-	mem_free(task);
-}
-
-static void nvjitlink_greet(void *state, struct protocol_hello *hello)
-{
-	struct nvjitlink_task *task = state;
-	struct jw_error why = {0};
-
-	memset(hello, 0, sizeof *hello);
-	if (nvjitlink_open(&why, task->library, &task->nvjitlink)) {
-		hello->result = -1;
-		TEXT_COPY(hello->error, why.message);
-		return;
-	}
-	TEXT_COPY(hello->library, task->library);
-	hello->cuda = task->nvjitlink.cuda;
-	hello->devices[hello->device_count++] = (struct protocol_device){.target = task->target};
-}
-
-static void nvjitlink_work(void *state, const struct protocol_job *job, struct buf *image,
-						   struct protocol_answer *answer)
-{
-	struct nvjitlink_task *task = state;
-	const struct nvjitlink_input input = {
-		.target = task->target, .containers = image->data, .size = image->size};
-	struct buf log = {0}, cubin = {0};
-	struct jw_error why = {0};
-	int result = 0;
-
-	answer->result = -1;
-	if (nvjitlink_link(&why, &task->nvjitlink, &input, &result, &log, &cubin) ||
-		(!result && os_write_atomic(&why, job->output, cubin.data, cubin.size))) {
-		TEXT_COPY(answer->error, why.message);
-	} else {
-		answer->result = result;
-		if (result)
-			(void)text_format(answer->error, sizeof answer->error, "nvJitLink's error %d", result);
-	}
-	TEXT_COPY(answer->log, buf_text(&log));
-	buf_free(&log);
-	buf_free(&cubin);
-}
-
-int task_nvjitlink(struct jw_error *err, const cJSON *document, struct task *ret_task)
-{
-	struct nvjitlink_task *task = mem_alloc(sizeof *task);
-
-	task->library = mem_string(json_text(document, "library", ""));
-	if (!jw_target_parse(json_text(document, "target", ""), &task->target)) {
-		nvjitlink_close(task);
-		return error_set(err, JW_ERR_FORMAT, "not an architecture");
-	}
-	*ret_task = (struct task){
-		.state = task, .greet = nvjitlink_greet, .work = nvjitlink_work, .close = nvjitlink_close};
-	return 0;
 }
 
 /* A worker that runs ptxas and leaves the entry in its private cache that the driver would have

@@ -27,7 +27,6 @@ int task_open(struct jw_error *err, struct task *ret_task);
 /* The compilers: each reads its own document. */
 int task_nvrtc(struct jw_error *err, const cJSON *document, struct task *ret_task);
 int task_ptxas(struct jw_error *err, const cJSON *document, struct task *ret_task);
-int task_nvjitlink(struct jw_error *err, const cJSON *document, struct task *ret_task);
 
 /* Writes such a document to FOLDER/task.json and deletes `document`. The caller frees the path. */
 int task_write(struct jw_error *err, const char *folder, cJSON *document, char **ret_path);

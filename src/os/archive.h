@@ -21,26 +21,10 @@
 	X(read_open_memory)                                                                            \
 	X(read_next_header)                                                                            \
 	X(read_data)                                                                                   \
-	X(write_new)                                                                                   \
-	X(write_free)                                                                                  \
-	X(write_set_format_zip)                                                                        \
-	X(write_set_format_option)                                                                     \
-	X(write_set_bytes_in_last_block)                                                               \
-	X(write_open)                                                                                  \
-	X(write_header)                                                                                \
-	X(write_data)                                                                                  \
-	X(write_close)                                                                                 \
-	X(entry_new)                                                                                   \
-	X(entry_free)                                                                                  \
 	X(entry_filetype)                                                                              \
 	X(entry_pathname)                                                                              \
 	X(entry_pathname_utf8)                                                                         \
 	X(entry_pathname_w)                                                                            \
-	X(entry_set_mode)                                                                              \
-	X(entry_set_mtime)                                                                             \
-	X(entry_set_pathname)                                                                          \
-	X(entry_set_size)                                                                              \
-	X(entry_update_pathname_utf8)                                                                  \
 	X(format)                                                                                      \
 	X(error_string)                                                                                \
 	X(set_error)                                                                                   \

@@ -139,27 +139,6 @@ int os_make_new(struct jw_error *err, const char *path)
 	return fd < 0 ? -1 : close_fd(err, path, fd);
 }
 
-int os_file_make(struct jw_error *err, const char *path, struct os_file **ret_file, char **ret_name)
-{
-	struct os_file *file = mem_alloc(sizeof *file);
-	char *name = NULL;
-
-	file->fd = path_make_file(err, path, &name);
-	file->path = file->fd < 0 ? NULL : mem_string(name);
-	if (!file->path) {
-		if (file->fd >= 0) {
-			(void)close_fd(NULL, name, file->fd);
-			(void)os_remove(NULL, name);
-			mem_free(name);
-		}
-		mem_free(file);
-		return -1;
-	}
-	*ret_file = file;
-	*ret_name = name;
-	return 0;
-}
-
 void os_file_close(struct os_file *file)
 {
 	if (!file)
@@ -210,32 +189,6 @@ int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, c
 				  size_t size)
 {
 	return os_uv_write(err, file->path, file->fd, data, size, (int64_t)offset);
-}
-
-/* libuv uses copy_file_range if the kernel has it. */
-int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size,
-				 const struct jw_cancel *cancel)
-{
-	enum { MAX_AT_ONCE = 1 << 28 };
-
-	for (uint64_t at = 0; at < size;) {
-		const uint64_t left = size - at;
-		const size_t wanted = left < MAX_AT_ONCE ? (size_t)left : MAX_AT_ONCE;
-		uv_fs_t request;
-		int got;
-
-		if (cancel_check(err, cancel))
-			return -1;
-		got = os_uv_result(
-			err, to->path, &request,
-			uv_fs_sendfile(NULL, &request, to->fd, from->fd, (int64_t)at, wanted, NULL));
-		if (got < 0)
-			return -1;
-		if (!got)
-			return error_set(err, JW_ERR_IO, "%s: became shorter while it was copied", from->path);
-		at += (uint64_t)got;
-	}
-	return 0;
 }
 
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size)

@@ -50,12 +50,6 @@ int os_ignore_unreadable(struct jw_error *err, const char *path, const struct jw
 /* Returns whether the file was last written more than this many seconds ago. */
 bool os_is_older(const char *path, int64_t seconds);
 
-/* Returns a number that identifies the file or directory at a path. A later file at this path has
- * another number, since the number includes the time of creation. 0 if there is none,
- * OS_UNIDENTIFIED if the system does not report it (old file systems, some network ones). */
-#define OS_UNIDENTIFIED UINT64_MAX
-uint64_t os_identity(const char *path);
-
 /* A regular file mapped for reading. An empty file has data == "" and size 0. Directories, devices
  * and pipes are refused with JW_ERR_UNSUPPORTED. If another process shortens the file while it is
  * mapped, reading ends the process (os_on_cut_file).
@@ -151,10 +145,6 @@ enum os_open {
 };
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file);
-/* Makes a new file that only this account may use (0600; on Windows the folder's rights apply). Its
- * name is `path`, a dot and six letters; the caller frees it. */
-int os_file_make(struct jw_error *err, const char *path, struct os_file **ret_file,
-				 char **ret_name);
 int os_file_stat(struct jw_error *err, struct os_file *file, struct os_stat *ret_stat);
 int os_file_size(struct jw_error *err, struct os_file *file, uint64_t *ret_size);
 /* Reads up to `size` bytes at `offset`; *ret_got is smaller only at the end of the file. */
@@ -162,10 +152,6 @@ int os_file_read(struct jw_error *err, struct os_file *file, uint64_t offset, vo
 				 size_t size, size_t *ret_got);
 int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, const void *data,
 				  size_t size);
-/* Copies the first `size` bytes of `from` to the start of `to`, which was just created. If the file
- * system supports it, both share their blocks until either is written to. `cancel` may be NULL. */
-int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size,
-				 const struct jw_cancel *cancel);
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
 /* Waits until the file's bytes are on disk. */
 int os_file_sync(struct jw_error *err, struct os_file *file);
@@ -233,7 +219,7 @@ int os_remove_tree(struct jw_error *err, const char *path);
  * names. Ignores failures: the next run tries again. */
 void os_sweep(const char *folder, const char *prefix, const char *form, enum os_kind kind,
 			  int64_t older_s);
-/* The form of what os_file_make and os_write_atomic append to a name. */
+/* The form of what os_write_atomic appends to a name. */
 #define OS_MADE_FORM ".??????"
 int os_rename(struct jw_error *err, const char *from, const char *to);
 /* Sets POSIX permission bits, independent of the umask (does nothing on Windows). */

@@ -198,17 +198,15 @@ static void note_entries(struct reading *reading, const struct devcode_container
 	of->empty = is_container_empty(reading, &copy);
 	for (size_t i = 0; i < count; i++) {
 		struct devcode_entry *entry = &reading->corrected[i];
+		uint32_t cuda;
 
 		/* From compute capability 9.0 on, a PTX text can name a narrower target than its entry's
 		 * header. */
 		if (devcode_kind_is_ptx(entry->kind) && entry->target.sm >= 90 && !entry->target.suffix)
 			plan_read_text(&copy, entry, &reading->texts[i]);
 		VEC_GROW(noted->entries, noted->entry_capacity, noted->entry_count);
-		if (!entry->baked) {
-			const uint32_t cuda = devcode_compiler(entry);
-
-			of->compiler = cuda > of->compiler ? cuda : of->compiler;
-		}
+		cuda = devcode_compiler(entry);
+		of->compiler = cuda > of->compiler ? cuda : of->compiler;
 		noted->entries[noted->entry_count++] = (struct noted_entry){
 			entry->kind, reading->texts[i].sm ? reading->texts[i] : entry->target,
 			entry->size_bytes, entry->offset, entry->stored_bytes};

@@ -34,7 +34,7 @@ struct noted_container {
 	bool empty;                        /* no program can use it */
 	bool edited;                       /* a text that programs edit before the driver compiles it */
 	uint64_t kernels;                  /* for a text, ptx_text_kernels; else 0 */
-	/* The newest CUDA version that wrote some of it, without bake; 0 if unknown. */
+	/* The newest CUDA version that wrote some of it; 0 if unknown. */
 	uint32_t compiler;
 	/* The choices: a row of all GPUs for each different outcome, and the number of the row for the
 	 * question's driver (0), and for those of gpu_releases. */

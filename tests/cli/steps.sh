@@ -86,7 +86,7 @@ run_step() {
 	# machine.
 	case "${words[*]}" in
 	*[?]* | *\\x* | *--tune* | "key trust"* | "key generate"* | "run "* | *"--recording"* | "import "* | *"…"*) return 0 ;;
-	"prime"* | "make"* | "bake -"*) words+=(-n) ;;
+	"prime"* | "make"*) words+=(-n) ;;
 	esac
 	for word in "${words[@]}"; do
 		case $word in

@@ -1,6 +1,6 @@
 /* Each driver loads or refuses the machine code of each CUDA version's ptxas as jitwarm predicts,
- * in a container as in a library (docs/internals/bake.md, "Which drivers"; src/code/rules.c).
- * `jitwarm compiler fetch` gets the compilers. */
+ * in a container as in a library (docs/internals/driver-cache.md, "Which drivers load machine
+ * code"; src/code/rules.c). `jitwarm compiler fetch` gets the compilers. */
 #include "suite.h"
 
 #include <stdlib.h>

@@ -36,7 +36,6 @@ ELSEWHERE = [
     ("containers.md", "run --record", "needs the reader's program; driver-recording-image-* run the recipe"),
     ("containers.md", "compiler fetch", "needs the package index; elsewhere-* run it"),
     ("containers.md", "make --target", "needs NVIDIA's ptxas; fleet-pages runs this very command"),
-    ("wheel-authors.md", "bake -o baked", "needs NVIDIA's ptxas; the tests of bake and elsewhere-* run it"),
     ("elsewhere.md", "", "needs NVIDIA's ptxas; elsewhere-* run these"),
     ("recording.md", "--nvrtc", "needs NVIDIA's NVRTC; nvrtc-* run these"),
     ("windows.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
@@ -45,7 +44,6 @@ ELSEWHERE = [
     ("many-machines.md", "import --as-is", "needs that pack; driver-next runs it"),
     ("which.md", "--ask", "needs the package index; elsewhere-ask runs its like"),
     ("--help", "which torch --ask", "needs the package index; elsewhere-ask runs its like"),
-    ("--help", "bake --index", "needs the package index; elsewhere-index runs it"),
     ("--help", "--store /srv/jitwarm", "needs a folder that machines share; cli-folder runs its like"),
     ("--help", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
     ("--help", "compiler fetch", "needs the package index; elsewhere-* run it"),
@@ -105,7 +103,7 @@ OTHERS = [
 # Blocks in other languages: page, language, words in it, and the script that reads or runs it, or the reason why nothing does
 LANGUAGES = [
     ("containers.md", "dockerfile", "COPY --from=registry.example/jitwarm:latest /jitwarm", "tests/documents/pages.py"),
-    ("containers.md", "dockerfile", "RUN jitwarm bake --index", "packaging/docker/Dockerfile"),
+    ("containers.md", "dockerfile", "RUN jitwarm make --target sm_90", "packaging/docker/Dockerfile"),
     ("containers.md", "dockerfile", "ENV PIP_CONSTRAINT=", "tests/cli/cases/which-constraints.sh"),
     ("which.md", "nothing", "torch<2.8.0  #", "tests/cli/cases/which-constraints.sh"),
     ("containers.md", "dockerfile", "--recording app.recording.json", "tests/driver/recording.sh"),

@@ -17,7 +17,7 @@ KINDS = {"GPU": GPU, "GPUS": GPU, "VERSION": ["", "0", "-1", "5.5.5.5", "abc550"
 OTHERS = {"FILE", "DIR", "PACKAGE", "NAME", "GLOB", "OPTIONS", "former"}
 NAMED = {"platform", "format"}  # options with one word of a list whose value is called NAME
 # They take the file of a driver, too, which is looked for
-FILES = re.compile(r"^(?:make|bake) --driver=(?:cuda|abc550)")
+FILES = re.compile(r"^make --driver=(?:cuda|abc550)")
 failures, asked = [], 0
 
 
@@ -31,7 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
     open(name, "w").close()
     questions = []
     for command in re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", run("help", "--all").stdout, re.M):
-        operands = {"which": ["torch"]}.get(command, [name] if command in ("scan", "check", "lint", "make", "bake", "prime", "run") else [])
+        operands = {"which": ["torch"]}.get(command, [name] if command in ("scan", "check", "lint", "make", "prime", "run") else [])
         for option, value in sorted(set(re.findall(r"^  (?:-., |    )--([a-z-]+) ([A-Za-z|]+)", run(*command.split(), "--help", "--all").stdout, re.M))):
             kinds = value.split("|")
             for kind in kinds:

@@ -28,8 +28,6 @@
 	X(cache_verify) \
 	X(cache_clear) \
 	X(compiler) \
-	X(bake) \
-	X(bake_verify) \
 	X(tune) \
 	X(startup) \
 	X(run) \

@@ -94,37 +94,6 @@ if [ "$kind" = fake ]; then
 		$sm --driver 470.256.02 "$library"
 	mkdir store && cp -r 12.2 12.5 store/
 	expect 2 0 "12.2/ptxas (CUDA 12.2) would make working code, but not the driver's own" $sm --driver 550.163.01 "$library"
-	# baked_by VERSION DRIVER GPU LIBRARY: bake runs this version, the oldest one that knows the GPU and reads the PTX, and none newer than
-	# the driver
-	baked_by() {
-		rm -f asked
-		timeout 300 "$jitwarm" bake --target "$3" --driver "$2" -o copies "$4" >out 2>&1
-		[ "$(sort -u asked 2>/dev/null)" = "$1" ] && ok "baked by $1: driver $2, $3" || fail "baked by $(sort -u asked 2>/dev/null), not $1: driver $2, $3: $(cat out)"
-	}
-	for version in 11.8 12.2 12.4 12.5 12.8; do
-		fake "$version" "echo $version >>$scratch/asked; exit 3"
-		rm -rf "store/$version" && cp -r "$version" store/
-	done
-	python3 - "$library" newer.so <<-'P'
-		import struct, sys
-		b = bytearray(open(sys.argv[1], "rb").read())
-		at = b.find(struct.pack("<IHH", 0xBA55ED50, 1, 16))
-		struct.pack_into("<HH", b, at + 16 + 24, 3, 8) # its first PTX claims version 8.3
-		open(sys.argv[2], "wb").write(b)
-	P
-	baked_by 11.8 520.61.05 sm_86 "$library"
-	baked_by 12.2 550.163.01 sm_86 "$library" # nvJitLink, new in 12.0, links its result
-	grep -q "With --cache DIR, the next run continues" out && ok "bake: what is gone" || fail "nothing is said to be gone: $(cat out)"
-	baked_by 12.2 550.163.01 sm_90 "$library" # 11.8 lacks sm_90a, for which the driver compiles
-	grep -q "8 modules not compiled; the reason for the first: $library at 0x[0-9a-f]* (sm_90): ptxas ended with status 3" out && ok "why it was not compiled" || fail "no reason: $(cat out)"
-	baked_by 12.4 550.163.01 sm_86 newer.so
-	baked_by 12.8 570.26 sm_86,sm_120 "$library" # one version for both
-	rm -rf store/12.8
-	rm -rf store/11.8
-	baked_by 12.2 550.163.01 sm_86 "$library"
-	rm -rf store/12.2
-	baked_by "" 535.309.01 sm_86 "$library"
-	grep -q "needs ptxas 12.0 or newer: run “jitwarm compiler fetch 12.0”" out || fail "no compiler for 535: $(cat out)"
 	fake 12.4 'echo "ptxas $*" >&2; exit 3'
 	rm -rf store/12.4 store/12.2 && fake 12.2 'exit 1' && cp -r 12.2 store/
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(){\n.reg .u32 r;\n'; yes 'mov.u32 r, 1;' | head -50000; echo '}'; } >long.ptx

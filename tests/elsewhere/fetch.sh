@@ -7,7 +7,7 @@ set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 build=$(cd "$1" && pwd)
-program=ptxas linker=libnvJitLink.so.12 jitwarm=$build/src/jitwarm
+program=ptxas jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
@@ -22,7 +22,7 @@ fetch() {
 }
 # whole VERSION: this version is there, and no other file
 whole() {
-	[ "$(find store -mindepth 1 | sort)" = "$(printf '%s\n' "store/$1" "store/$1/$linker" "store/$1/$program" | sort)" ] && [ -x "store/$1/$program" ] &&
+	[ "$(find store -mindepth 1 | sort)" = "$(printf '%s\n' "store/$1" "store/$1/$program" | sort)" ] && [ -x "store/$1/$program" ] &&
 		rm -rf home/.rustup && [ -z "$(find tmp home -mindepth 1)" ] # pip asks for rustc's version
 }
 # good TEXT KIND [VERSION [FULL]]: the compiler is fetched from that kind of index
@@ -60,21 +60,16 @@ bad "no such project" empty ": the package index has no package “nvidia-cuda-n
 bad "a server that fails" 500 ": the package index failed (too many 500 error responses); try again later"
 PIP_INDEX_URL=$site/good/simple fetch 12.3 && : >http/log && fetch 12.3 && [ "$(cat out)" = "$scratch/store/12.3/$program" ] && [ ! -s err ] && [ ! -s http/log ] && ok "not fetched again" ||
 	fail "not fetched again: $(cat out err)"
-rm "store/12.3/$linker"
-PIP_INDEX_URL=$site/good/simple fetch 12.3 && whole 12.3 && ok "a kept ptxas gets its linker" || fail "a kept ptxas gets its linker: $(cat out err; find store)"
 PIP_INDEX_URL=$site/good/simple fetch 12.4 && rm -rf store/12.3 && mv store/12.4 store/12.3 # stored by an earlier jitwarm
 PIP_INDEX_URL=$site/other-program/simple fetch 12.3; got=$?
 [ $got = 3 ] && [ ! -s out ] && grep -q 'V12.4.99"' "store/12.3/$program" && [ "$(ls -A store)" = 12.3 ] && ok "a kept one of another version stays where another is served" ||
 	fail "a kept one of another version: status $got: $(cat out err; find store)"
-PIP_INDEX_URL=$site/good/simple fetch 12.3 && whole 12.3 && grep -q 'V12.3.107"' "store/12.3/$program" && grep -qa 'Create_12_3' "store/12.3/$linker" &&
-	! grep -qa 'Create_12_4' "store/12.3/$linker" && ok "and is replaced by the right one" || fail "a kept one of another version is not replaced: $(cat err; tail -n 3 "store/12.3/$program")"
+PIP_INDEX_URL=$site/good/simple fetch 12.3 && whole 12.3 && grep -q 'V12.3.107"' "store/12.3/$program" && ok "and is replaced by the right one" || fail "a kept one of another version is not replaced: $(cat err; tail -n 3 "store/12.3/$program")"
 JITWARM_PTXAS=store PIP_INDEX_URL=$site/good/simple fetch 12.3.103 && [ -x store/12.3.103/ptxas ] && ok "a store whose path is not whole" || fail "a store whose path is not whole: $(cat out err)"
 
 # ---- the content of a wheel
 bad "a ptxas of another version" other-program "nvidia_cuda_nvcc_cu12-12.3.107-py3-none-manylinux2014_x86_64.whl: its ptxas reports CUDA 12.4, not 12.3"
 bad "a ptxas that does not say its version" silent-program "does not say which ptxas it is"
-bad "an nvJitLink of another version" other-linker "its $linker reports CUDA 12.4, not 12.3"
-bad "no linker" no-linker ": the package index has no package “nvidia-nvjitlink-cu12”; name the ptxas of a CUDA toolkit"
 bad "another hash" wrong-hash "manylinux2014_x86_64.whl: its hash differs from the one in the index or list"
 bad "a wheel that breaks off" cut-wheel "manylinux2014_x86_64.whl: the download ended early; try again"
 bad "half a zip file" torn-zip "manylinux2014_x86_64.whl: no sound wheel (File is not a zip file)"
@@ -105,7 +100,7 @@ if command -v openssl >/dev/null &&
 else
 	echo "(left out: https)"
 fi
-mkdir wheels && PIP_INDEX_URL=$site/good/simple python3 -m pip download -q --no-deps --ignore-requires-python -d wheels nvidia-cuda-nvcc-cu12==12.3.52 nvidia-nvjitlink-cu12==12.3.101
+mkdir wheels && PIP_INDEX_URL=$site/good/simple python3 -m pip download -q --no-deps --ignore-requires-python -d wheels nvidia-cuda-nvcc-cu12==12.3.52
 PIP_NO_INDEX=1 PIP_FIND_LINKS=wheels good "a folder of wheels, without an index" good 12.3 12.3.52
 
 # ---- which pip is used
@@ -149,16 +144,16 @@ PIP_INDEX_URL=$site/good/simple fetch 12.3 && [ -e store/.new-f00 ] && [ -e stor
 printf '#!/bin/sh\ntouch %s/started\n' "$scratch" >store/.new-f00/ptxas; chmod +x store/.new-f00/ptxas
 "$jitwarm" make -o cache/ --target sm_86 --driver 535.309.01 "$build/tests/framework/libsample_framework.so" >out 2>&1
 [ ! -e started ] && ok "what is being fetched is not started" || fail "what is being fetched was started"
-# bake fetches the compiler with --fetch, and prints the exact line without it. The fake ptxas compiles nothing.
+# make prints the line that fetches the compiler. The fake ptxas compiles nothing.
 library=$build/tests/framework/libsample_framework.so
 export PATH=$scratch/bin:/usr/bin:/bin
 : >http/log
-for rest in "bake --target sm_86 --driver 12.4 -o baked" "make --target sm_86 --driver 550.163.01 -o cache/"; do
+for rest in "make --target sm_86 --driver 550.163.01 -o cache/"; do
 	rm -rf store
 	got=0
 	# shellcheck disable=SC2086
 	PIP_INDEX_URL=$site/good/simple "$jitwarm" $rest "$library" >out 2>err || got=$?
-	[[ $got == 2 ]] && grep -qE "“jitwarm compiler fetch 12.[04]”( gets it|, or add)" err && grep -qF -- "--fetch" err && [ ! -s http/log ] && [ ! -e baked ] && ok "${rest%% *}: the line to type" ||
+	[[ $got == 2 ]] && grep -qE "“jitwarm compiler fetch 12.[04]”( gets it|, or add)" err && grep -qF -- "--fetch" err && [ ! -s http/log ] && ok "${rest%% *}: the line to type" ||
 		fail "${rest%% *}: the line to type: status $got: $(cat out err http/log)"
 done
 cp "$(type -P true)" codeless
@@ -171,7 +166,4 @@ PIP_INDEX_URL=$site/good/simple "$jitwarm" make --fetch --target sm_86 --driver 
 PIP_INDEX_URL=$site/good/simple "$jitwarm" make --fetch --target sm_86 --driver 550.163.01 -o cache/ "$library" >out 2>err
 whole 12.4 && ok "make --fetch" || fail "make --fetch: $(cat out err; find store)"
 rm -rf store cache
-# For relocatable code, CUDA 12.0 is the first version with both ptxas and nvJitLink. This index has neither.
-PIP_INDEX_URL=$site/good/simple "$jitwarm" bake --fetch --target sm_86 -o baked "$library" >out 2>err
-grep -qF "no wheel of nvidia-cuda-nvcc-cu12==12.0.*;" err && ok "bake --fetch: the oldest that will do" || fail "bake --fetch: $(cat out err)"
 exit $failed

@@ -19,7 +19,7 @@ import urllib.parse
 import zipfile
 
 FOLDER = pathlib.Path(sys.argv[1])
-PACKAGE, LINKER = "nvidia-cuda-nvcc-cu12", "nvidia-nvjitlink-cu12"
+PACKAGE = "nvidia-cuda-nvcc-cu12"
 LOG = threading.Lock()
 
 
@@ -56,16 +56,10 @@ def compiler(version, kind):
     return {"torn-zip": data[:len(data) // 2], "no-zip": b"<html>please log in</html>"}.get(kind, data)
 
 
-def linker(version, kind):
-    minor = 4 if kind == "other-linker" else int(version.split(".")[1])
-    code = b"a linker\0" + b"".join(b"__nvJitLinkCreate_12_%d\0" % number for number in range(minor + 1))
-    return packed("nvidia_nvjitlink_cu12", version, {"nvidia/nvjitlink/lib/libnvJitLink.so.12": code})
-
-
 def wheels(package, kind):
-    """Names and contents; nvJitLink's last number is another one than ptxas'."""
-    made = {PACKAGE: (compiler, ("12.3.52", "12.3.107", "12.3.103", "12.3.999", "12.4.99")), LINKER: (linker, ("12.3.101", "12.4.127"))}
-    if package in made and not (package == LINKER and kind == "no-linker"):
+    """Names and contents."""
+    made = {PACKAGE: (compiler, ("12.3.52", "12.3.107", "12.3.103", "12.3.999", "12.4.99"))}
+    if package in made:
         make, versions = made[package]
         return {f"{package.replace('-', '_')}-{version}-py3-none-manylinux2014_x86_64.whl": make(version, kind) for version in versions}
     folder = FOLDER / "packages" / package

@@ -331,16 +331,6 @@ unset UV_DEFAULT_INDEX UV_INDEX
 
 ask good lint --index asked==1.0 --gpus sm_86; got=$?
 [ $got = 0 ] && grep -q "^asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl:" out && ! grep -q jitwarm-run out err && clean && ok lint || fail "lint: status $got: $(cat out err)"
-ask good bake -o baked --index asked==1.0 --target sm_86 -n; got=$?
-[ $got != 3 ] && grep -q "^asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl: asked/lib.so: .* to bake" out && ! grep -q jitwarm-run out err && ok bake || fail "bake: status $got: $(cat out err)"
-: >http/log
-export JITWARM_PCI_DEVICES='' JITWARM_SYSTEM_ROOT=$scratch/none
-ask good bake -n --index asked==1.0; got=$?
-unset JITWARM_PCI_DEVICES JITWARM_SYSTEM_ROOT
-[ $got = 2 ] && [ ! -s http/log ] && grep -q "bakes for another machine" err && ok "bake without a GPU asks for nothing" || fail "bake without a GPU: status $got: $(cat out err http/log)"
-ask good bake -o /proc/copies --index asked==1.0 --target sm_86; got=$?
-[ $got = 3 ] && [ ! -s http/log ] && grep -q "/proc/copies: cannot hold the copies" err && ok "bake into a folder that cannot be made asks for nothing" ||
-	fail "bake into a folder that cannot be made: status $got: $(cat out err http/log)"
 rm -rf state home/.cache
 ask good lint --index missing; got=$?
 [ $got = 3 ] && clean && ok "lint of what is in no index" || fail "lint of what is in no index: status $got: $(cat out err; find tmp)"

@@ -48,7 +48,7 @@ for line in (root / "packaging/docker/Dockerfile").read_text().splitlines():
         stages += words[3:4] if words[2:3] == ["AS"] else [None]
     for stage in re.findall(r"--from=(\S+)", line):
         assert stage in stages, line
-assert stages == ["jitwarm", "baked", None], stages
+assert stages == ["jitwarm", "app", "cache", None], stages
 for folder in "packaging", "examples", "actions", ".github", "src/setup":
     for path in (root / folder).rglob("*"):
         if path.is_file() and path.suffix not in (".ico", ".pyc") and b"JITWARM_TRUST_ACCOUNTS" in path.read_bytes():

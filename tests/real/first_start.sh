@@ -12,8 +12,6 @@
 # -r: if there is no list, steps 4 and 5 have to do (but with JITWARM_LONG_TESTS=1 it is made):
 #   5. robbed: XGBoost trains with a copy from which some entries were taken: it makes just these again, to the byte. So it
 #              looks for what was primed. That is for programs that load all of it.
-#   6. baked:  XGBoost's baked copy (jitwarm bake) trains with an empty cache: it makes no entry, and never opens the
-#              library that compiles and links
 # -e: primed as for another machine (`make --target GPU --driver DRIVER -o PACK`), by ptxas, without driver and GPU, and imported under the
 # driver; each entry of the cold start must be there with the same bytes.
 #
@@ -188,26 +186,4 @@ if [ -n "$robbed" ]; then
 	start "$scratch/robbed"
 	as_before "$scratch/robbed"
 	echo "a start with $(count "$scratch/taken.txt") entries taken: $(($(seconds) - began)) s, all of them made again to the byte"
-fi
-
-# The linked containers have machine code, too, so that the runtime links nothing.
-if [ -n "$robbed" ]; then
-	began=$(seconds)
-	on "$scratch/primed" "$jitwarm" bake --json -o "$scratch/baked" "$library" >"$scratch/report.json" || broken "bake ended with status $?"
-	keep_document "$scratch/report.json"
-	grep -q '"linked":[[:space:]]*2,' "$scratch/report.json" || broken "not both linked containers were filled"
-	echo "baked: $(($(seconds) - began)) s"
-	times "$scratch/primed" | cmp -s - "$scratch/before.txt" || broken "bake compiled something that was primed"
-	library=$scratch/baked/libxgboost.so
-	for other in 535.309.01 550.163.01; do
-		[ -d "$drivers/$other" ] || continue
-		rm -rf "$scratch/empty" "$scratch"/opened.*
-		status=0
-		driver=$other on "$scratch/empty" env LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/opened" "$train" "$library" || status=$?
-		[ $status -eq 0 ] || [ $status -eq 2 ] || broken "under $other the baked copy ended with status $status"
-		[ -z "$(find "$scratch/empty" -type f 2>/dev/null)" ] || broken "under $other the baked copy compiled $(names "$scratch/empty" | wc -l)"
-		grep -q libcuda.so "$scratch"/opened.* || broken "under $other the dynamic linker says nothing"
-		! grep -q ptxjitcompiler "$scratch"/opened.* || broken "under $other the baked copy opens the compiler's library"
-		echo "baked, under $other: no entry, no compiler"
-	done
 fi

@@ -31,9 +31,6 @@ KEY, EXPORT = ["key", "generate"], ["export", "-o", "@/a.jwpack"]
 # name: (the set-up, the command, [(what lasts, before what)]). "" means: at the end. %s is the group in the second, since threads work side
 # by side.
 ORDERS = {
-    "bake": ([t.prime, t.install], t.bake,
-             [("out/lib.so", ""), (r"mode out/\.lib\.so\.jitwarm-\S+", "rename out/lib.so", False)]),
-    "bake-wheel": ([t.prime, t.make_wheel], ["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], [(re.escape(t.new_wheel), "")]),
     "export": ([t.prime, KEY], EXPORT + ["--sign"], [("a.jwpack", "rename a.jwpack.minisig"), ("a.jwpack.minisig", "")]),
     "store": ([], ["prime", t.sample], [(r"state/store/sm_86-[\w.-]+\.jwpack", "")]),
     "key": ([], KEY, [("state/keys/default.pub", "rename state/keys/default.key"), ("state/trusted/default.pub", "rename state/keys/default.key"),

@@ -80,9 +80,6 @@ const struct struck_line struck_lines[] = {
 	{"import --allow-unsigned a.jwpack", 0, true, false},
 	{"cache verify --repair", 0, true, false},
 	{"cache clear --yes", 0, true, false},
-	{"bake verify", 1, false, false}, /* the environment has no baked file */
-	{"bake -o out k.fatbin", 1, true, false},
-	{"bake -o out k.fatbin", 1, true, true},
 	{"startup disable", 0, true, false},
 	{"run --json -- /bin/true", 0, true, false},
 	{"uninstall --json", 0, true, false},

@@ -41,4 +41,4 @@ struct struck_group {
 	const struct struck_scenario *scenarios;
 	size_t count, usual_every;
 };
-extern const struct struck_group struck_files, struck_bake;
+extern const struct struck_group struck_files;

@@ -7,7 +7,6 @@ fail in the process of test_struck and test_struck_commands. Then must hold:
 
   - no crash, no hang, no sanitizer's report
   - status 0 only where the work is done; else a message
-  - a baked copy and a new wheel are complete or not there, and what they were made from is as it was
   - every entry that the cache had is still there, and the index is none that a driver answers by a wipe
   - no lock, temporary file or folder is left
   - the same command without a fault then does the work
@@ -210,52 +209,7 @@ def sha256(path):
         return hashlib.sha256(file.read())
 
 
-def install(place):
-    """A package with the library, and what its baked copy becomes."""
-    os.makedirs(place.dir + "/site/sample")
-    shutil.copy(sample, place.dir + "/site/sample/lib.so")
-    status, out, err = place.run(["bake", "-o", "@/expected", "@/site/sample/lib.so"])
-    assert status in (0, 1), (status, out, err)
-
-
-def is_whole_copy(place):
-    """The library as it was, and its copy sound or not there. Where an entry of the cache cannot be read, it lacks that machine code."""
-    copy = place.dir + "/out/lib.so"
-    return sha256(place.dir + "/site/sample/lib.so").digest() == sha256(sample).digest() and \
-        (not os.path.exists(copy) or is_same(place, "out/lib.so") or place.run(["scan", copy])[0] == 0)
-
-
-def has_copy(place):
-    return os.listdir(place.dir + "/out") == ["lib.so"] and is_same(place, "out/lib.so")
-
-
-def make_wheel(place):
-    """A wheel, and what it becomes; both hold the library twice."""
-    subprocess.run([sys.executable, source + "/tests/bake/wheels.py", "make-one", sample, place.dir + "/in"], check=True)
-    status, out, err = place.run(["bake", "-o", "@/expected", "@/in/sample-1.0-py3-none-any.whl"])
-    assert status in (0, 1), (status, out, err)
-    shutil.copy(place.dir + "/in/sample-1.0-py3-none-any.whl", place.dir + "/expected")
-
-
-def is_same(place, name):
-    return sha256(place.dir + "/" + name).digest() == sha256(place.dir + "/expected/" + os.path.basename(name)).digest()
-
-
-def is_whole_wheel(place):
-    """The old wheel as it was, and the new one sound or not there. Where an entry of the cache cannot be read, it lacks that machine code."""
-    old, new = place.dir + "/in/sample-1.0-py3-none-any.whl", place.dir + "/" + new_wheel
-    check = [sys.executable, source + "/tests/bake/wheels.py", "check", old, new, "1.0+jitwarm.sm86"]
-    return is_same(place, "in/sample-1.0-py3-none-any.whl") and \
-        (not os.path.exists(new) or is_same(place, new_wheel) or subprocess.run(check, capture_output=True, check=False).returncode == 0)
-
-
-def has_wheel(place):
-    return os.listdir(place.dir + "/out") == [os.path.basename(new_wheel)] and is_same(place, new_wheel)
-
-
-new_wheel = "out/sample-1.0+jitwarm.sm86-py3-none-any.whl"
 prime = ["prime", sample, "--no-store"]
-bake = ["bake", "-o", "@/out", "@/site/sample/lib.so"]
 CASES = {
     "prime": Case(["prime", sample, "--jobs", "2"], cached(8)),
     "refill": Case(["prime", sample], cached(8), [["prime", sample], shutil.rmtree]),
@@ -263,9 +217,6 @@ CASES = {
     "import": Case(["import", "--as-is", "--allow-unsigned", "--cache", "@/cache", "@/a.jwpack"], cached(8), [prime, ["export", "-o", "@/a.jwpack"], halve]),
     "repair": Case(["cache", "verify", "--repair"], cached(6), [prime, damage], status=(0,), changes=True),
     "clear": Case(["cache", "clear", "--yes"], cached(0), [prime, damage], status=(0, 1), changes=True, removes=True),
-    "bake": Case(bake, has_copy, [prime, install], status=(0, 1), whole=is_whole_copy, says="not baked: "),
-    "bake-wheel": Case(["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], has_wheel, [prime, make_wheel], status=(0, 1), whole=is_whole_wheel,
-                       says="not baked: "),
     "key": Case(["key", "generate"], exists("state/keys/default.key", "state/keys/default.pub", "state/trusted/default.pub"), fails=True),
     "uninstall": Case(["uninstall"], gone, [prime, ["tune", "--apply", "--scope", "shell", "--max-size", "2GiB"]]),
 }

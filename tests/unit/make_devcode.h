@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "code/cubin.h"
 #include "code/devcode.h"
 #include "code/write.h"
 #include "os/file.h"
@@ -34,6 +35,30 @@ static inline void make_zeros(struct buf *buf, size_t size)
 static inline void make_bytes(struct buf *buf, const void *data, size_t size)
 {
 	OK(buf_append(why, buf, data, size));
+}
+
+/* Appends an entry of machine code, raw, which repeats .nv.compat in its header (from CUDA 12.8 on:
+ * docs/internals/fatbin.md, "Container"). */
+static inline void make_cubin_entry(struct buf *buf, struct devcode_view cubin, uint32_t sm)
+{
+	const struct devcode_view compat = cubin_compat(cubin);
+	uint8_t header[256] = {2, 0, 1, 1};
+	const uint32_t size = (uint32_t)(80 + 1 + compat.size + 7) / 8 * 8;
+
+	assert_true(size <= sizeof header);
+	store_u32(header + 4, size);
+	store_u64(header + 8, (cubin.size + 7) / 8 * 8);
+	store_u32(header + 20, 72);
+	store_u16(header + 24, 8);
+	store_u16(header + 26, 1);
+	store_u32(header + 28, sm);
+	store_u64(header + 40, 0x11 | 0x1000000);
+	store_u32(header + 72, 80);
+	store_u32(header + 76, (uint32_t)compat.size);
+	memcpy(header + 80 + 1, compat.data, compat.size);
+	OK(buf_append(why, buf, header, size));
+	OK(buf_append(why, buf, cubin.data, cubin.size));
+	OK(buf_append(why, buf, "\0\0\0\0\0\0\0", (8 - cubin.size % 8) % 8));
 }
 
 static inline void make_pad(struct buf *buf, size_t multiple)

@@ -12,8 +12,6 @@
 
 #include "make_archive.h"
 
-#include "bake/baking.h"
-#include "bake/grow.h"
 #include "cache/stamp.h"
 #include "code/code_reader.h"
 #include "code/container.h"
@@ -227,7 +225,6 @@ static void make_cubins(struct buf *file)
 												   "ELF\2\1\1\x41\x8";
 	const size_t compat = 64 + 3 * 64, symbols = compat + 16, names = symbols + 48;
 	static const uint8_t header[16];
-	struct write_cubin write = {.target = {.sm = 100}, .flags = 0x11, .compression = DEVCODE_RAW};
 
 	store_u16(cubin + 16, 2);
 	store_u16(cubin + 18, 190);
@@ -251,9 +248,8 @@ static void make_cubins(struct buf *file)
 	cubin[symbols + 24 + 4] = 0x12;
 	cubin[symbols + 24 + 5] = 0x10;
 	memcpy(cubin + names, "\0kernel", 8);
-	write.cubin = (struct devcode_view){cubin, sizeof cubin};
 	make_bytes(file, header, sizeof header);
-	OK(write_cubin_entry(why, &write, file));
+	make_cubin_entry(file, (struct devcode_view){cubin, sizeof cubin}, 100);
 	memcpy(file->data, "\x50\xed\x55\xba\1\0\x10", 8);
 	store_u64(file->data + 8, file->size - 16);
 }
@@ -432,19 +428,7 @@ static void read_length(const struct os_map *map)
 	assert_int_equal(ptx_text_length(map->data, map->size, &read), 0);
 }
 
-static void make_ids(struct buf *file)
-{
-	make_bytes(file, "_a\0def _a\0def _b\0_b\0def ", 25);
-}
-
-static void read_ids(const struct os_map *map)
-{
-	uint32_t *links = keep(mem_array(2, sizeof *links));
-
-	(void)module_ids_read(map->data, map->size, 2, 2, links);
-}
-
-/* ---- archives, drivers, bake */
+/* ---- archives, drivers */
 
 static void make_stored_wheel(struct buf *file)
 {
@@ -509,67 +493,6 @@ static void read_driver(const struct os_map *map)
 	assert_true(strlen(stamp_build_id(map->data, map->size, id)) < sizeof id);
 }
 
-static void read_to_bake(const struct os_map *map)
-{
-	struct baking *baking = mem_alloc(sizeof *baking);
-	const struct bake_place place = {.size_bytes = map->size};
-	struct container_form form;
-
-	baking->map = *map;
-	if (baking_open(baking, &place)) {
-		read_container(&baking->container);
-		if (!container_edit(NULL, &baking->container, NULL, 0, &form))
-			container_form_free(&form);
-	}
-	baking->map = (struct os_map){0};
-	baking_free(baking);
-}
-
-/* Makes a library with a segment, a dynamic section and relocations. */
-static void make_loaded(struct buf *file)
-{
-	enum { SEGMENTS = 64, DYNAMIC = SEGMENTS + 2 * 56, RELA = DYNAMIC + 48, END = RELA + 24 };
-
-	make_zeros(file, END);
-	make_container(file, DEVCODE_RAW, "");
-	memcpy(file->data,
-		   "\x7f"
-		   "ELF\2\1\1",
-		   7);
-	store_u16(file->data + 16, 3);
-	store_u16(file->data + 18, 62);
-	store_u64(file->data + 32, SEGMENTS);
-	store_u16(file->data + 54, 56);
-	store_u16(file->data + 56, 2);
-	for (size_t i = 0; i < 2; i++) {
-		uint8_t *segment = file->data + SEGMENTS + 56 * i;
-
-		store_u32(segment, i ? 2 : 1);
-		store_u32(segment + 4, 4);
-		store_u64(segment + 8, i ? DYNAMIC : 0);
-		store_u64(segment + 16, i ? DYNAMIC : 0);
-		store_u64(segment + 32, i ? 48 : file->size);
-		store_u64(segment + 40, i ? 48 : file->size);
-	}
-	store_u64(file->data + DYNAMIC, 7);
-	store_u64(file->data + DYNAMIC + 8, RELA);
-	store_u64(file->data + DYNAMIC + 16, 8);
-	store_u64(file->data + DYNAMIC + 24, 24);
-	store_u64(file->data + RELA, 16);
-	store_u64(file->data + RELA + 8, 8);
-	store_u64(file->data + RELA + 16, END);
-}
-
-static void read_to_grow(const struct os_map *map)
-{
-	const struct container_room room = {64 + 2 * 56 + 48 + 24, 16};
-	struct grow *grow = NULL;
-
-	(void)grow_check(NULL, map, &room, 1);
-	if (!grow_open(NULL, map, &room, 1, &grow))
-		grow_free(grow);
-}
-
 /* Decoders of other libraries read a copy. */
 TEST(a_copy_of_mapped_bytes_does_not_change)
 {
@@ -600,8 +523,6 @@ TEST(nothing_outside_of_a_changing_file_is_read)
 		{"a PTX file", make_text, read_ptx_file, .most_turns = 4},
 		{"PTX in a program", make_program_with_text, read_elf, .most_turns = 3},
 		{"the end of a string", make_open_string, read_length, .length = 1, "\"", "/"},
-		{"module ids", make_ids, read_ids, .most_turns = 0},
-		{"module ids with another end", make_ids, read_ids, .length = 2, "ef", "\0f"},
 		{"a wheel", make_stored_wheel, read_zip, .most_turns = 4},
 		{"a wheel with another name", make_stored_wheel, read_zip, .length = 4, "a/b.", "/../"},
 		{"a wheel with a bad name", make_stored_wheel, read_zip, .length = 4, "a/b.", "/../",
@@ -610,8 +531,6 @@ TEST(nothing_outside_of_a_changing_file_is_read)
 		{"a driver", make_driver, read_driver, .most_turns = 0},
 		{"a driver with a bad stamp", make_driver, read_driver, .length = 4, " 25 ", "\0AA ",
 		 .back = true},
-		{"a container to bake", make_cubins, read_to_bake, .most_turns = 2},
-		{"a library to bake", make_loaded, read_to_grow, .most_turns = 2},
 	};
 	uint8_t *all_pages =
 		mmap(NULL, 2 * AROUND, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -25,20 +25,6 @@ TEST(rows_are_as_measured)
 	}
 }
 
-TEST(both_is_what_they_have_in_common)
-{
-	const struct gpu_code_range old = gpu_code_range(0, (struct jw_target){.sm = 80}),
-								next = gpu_code_range(12000, (struct jw_target){.sm = 80}),
-								newest = gpu_code_range(13000, (struct jw_target){.sm = 80});
-	struct gpu_code_range both = gpu_code_range_both(old, next);
-
-	assert_int_equal(both.from.release[0], 525);
-	assert_int_equal(both.to.release[0], 555);
-	both = gpu_code_range_both(newest, next);
-	assert_int_equal(both.from.release[0], 580);
-	assert_int_equal(both.to.release[0], 0);
-}
-
 TEST(only_what_is_known_is_compared)
 {
 	const struct jw_driver from = {12040, {550, 54, 14}}, cuda = {12040, {0}}, none = {0};

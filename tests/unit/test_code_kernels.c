@@ -1,6 +1,6 @@
 /* Kernels, symbols and the repeated facts of entries are read from cubins, and damaged tables are
  * refused. */
-#include "check.h"
+#include "make_devcode.h"
 
 #include <string.h>
 
@@ -96,11 +96,17 @@ enum { ONE = 1, TWO = 5 };
 static bool has(struct made *a, struct made *b)
 {
 	struct cubin_symbols symbols, wanted;
-	bool all;
+	bool all = true;
 
 	OK(cubin_symbols_read(why, end(a), &symbols));
 	OK(cubin_symbols_read(why, end(b), &wanted));
-	all = cubin_symbols_hold(&symbols, &wanted);
+	for (size_t i = 0; all && i < wanted.count; i++) {
+		bool found = false;
+
+		for (size_t k = 0; !found && k < symbols.count; k++)
+			found = symbols.kernels[k] == wanted.kernels[i];
+		all = found;
+	}
 	cubin_symbols_free(&symbols);
 	cubin_symbols_free(&wanted);
 	return all;
@@ -290,13 +296,9 @@ TEST(code_for_one_capability_says_so)
 						 cases[i].cuda_13 ? 13000 : 12080);
 		/* A container's entry repeats .nv.compat, which counts if the entry's own flag is
 		 * missing. */
-		OK(write_cubin_entry(
-			why,
-			&(struct write_cubin){.cubin = view, .target = {.sm = 120}, .compression = DEVCODE_LZ4},
-			&file));
+		make_cubin_entry(&file, view, 120);
 		container_entry(file.data, file.size, 0, 0, &entry);
 		assert_int_equal(entry.cuda_13, cases[i].cuda_13);
-		assert_true(entry.baked);
 		assert_int_equal(entry.target.suffix, cases[i].cuda_13 && cases[i].exclusive ? 'a' : 0);
 		/* These are hostile: the place, and the size after it. */
 		at = load_u32(file.data + 20);

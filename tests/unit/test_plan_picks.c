@@ -124,7 +124,6 @@ TEST(a_failed_decompression_is_reported)
 	picks_free(&picks);
 }
 
-/* bake names its code by this key. */
 TEST(one_entrys_key_is_the_same)
 {
 	static const uint32_t kinds[] = {DEVCODE_KIND_PTX, DEVCODE_KIND_RELOCATABLE_PTX};

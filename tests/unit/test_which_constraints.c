@@ -61,7 +61,7 @@ TEST(rows_of_packages)
 		 "a<2.8.0",
 		 "2.8.0 and newer: why",
 		 .kind = JW_CONSTRAINT_LIMITS},
-		/* What was not examined stays outside: the newest one that is known to run decides. */
+		/* The unexamined ones stay outside: the newest one that is known to run decides. */
 		{"F?R", {"3", "2", "1"}, "a<2", "2 and newer: why", .kind = JW_CONSTRAINT_LIMITS},
 		{"?FR", {"3", "2", "1"}, "a<2", "2 and newer: why", .kind = JW_CONSTRAINT_LIMITS},
 		{"RFR", {"3", "2", "1"}, "a!=2", "2: why", .kind = JW_CONSTRAINT_LIMITS},

@@ -9,10 +9,8 @@ echo 'version = 3.11.2' > "$work/환경/pyvenv.cfg"
 python3 - "$build/tests/windows/fake_ptxas.exe" "$work/wheels" <<'P'
 import sys, zipfile
 program = open(sys.argv[1], "rb").read().replace(b"@" * 40, b"release 12.3, V12.3.107 ".ljust(40))
-linker = b"a linker\0" + b"".join(b"__nvJitLinkCreate_12_%d\0" % number for number in range(4))
-for name, member, content in (("nvidia_cuda_nvcc_cu12", "nvidia/cuda_nvcc/bin/ptxas.exe", program), ("nvidia_nvjitlink_cu12", "nvidia/nvjitlink/bin/nvJitLink_120_0.dll", linker)):
-    with zipfile.ZipFile(f"{sys.argv[2]}/{name}-12.3.107-py3-none-win_amd64.whl", "w") as archive:
-        archive.writestr(member, content)
+with zipfile.ZipFile(f"{sys.argv[2]}/nvidia_cuda_nvcc_cu12-12.3.107-py3-none-win_amd64.whl", "w") as archive:
+    archive.writestr("nvidia/cuda_nvcc/bin/ptxas.exe", program)
 P
 JITWARM_PTXAS=$(windows_path "$work/저장소") VIRTUAL_ENV=$(windows_path "$work/환경") FAKE_WHEELS=$(windows_path "$work/wheels")
 export JITWARM_PTXAS VIRTUAL_ENV FAKE_WHEELS
@@ -21,7 +19,7 @@ jitwarm compiler fetch 12.3
 exits 0 "fetch"
 [ "$(cat "$out")" = "$JITWARM_PTXAS\\12.3\\ptxas.exe" ] || fail "another path than it should print"
 grep -q 'release 12.3, V12.3.107 ' "$work/저장소/12.3/ptxas.exe" || fail "not the one of the wheel"
-[ "$(find "$work/저장소" -type f -printf '%P\n' | sort | paste -sd ' ')" = "12.3/nvJitLink_120_0.dll 12.3/ptxas.exe" ] || fail "something else is left: $(find "$work/저장소")"
+[ "$(find "$work/저장소" -type f -printf '%P\n' | sort | paste -sd ' ')" = "12.3/ptxas.exe" ] || fail "something else is left: $(find "$work/저장소")"
 
 rm -rf "$work/저장소"
 cp "$work/wheels/nvidia_cuda_nvcc_cu12-12.3.107-py3-none-win_amd64.whl" "$work/wheels/nvidia_cuda_nvcc_cu12-12.3.99-py3-none-win_amd64.whl"

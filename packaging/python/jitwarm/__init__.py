@@ -522,7 +522,7 @@ def run(
     cancelled: Cancelled = None,
     **options: Any,
 ) -> Answer:
-    """Runs any command to its end: run("bake", "torch", output="baked").
+    """Runs any command to its end: run("scan", "torch", target="rtx5090").
 
     A list is the command line of a program, which “jitwarm run” starts:
     run(["python3", "train.py"]).

@@ -325,10 +325,10 @@ static const char *no_room_text(char text[ANSWER_TEXT], const struct jw_check_re
 
 	if (!result->here && more > result->limit_bytes)
 		(void)text_format(text, ANSWER_TEXT,
-						  "The limit of %s (driver %s's default) is too small, %s are needed: set "
-						  "CUDA_CACHE_MAXSIZE=%llu on that machine, and here for “jitwarm make”.",
+						  "The limit of %s (driver %s) is too small, %s are needed: set "
+						  "CUDA_CACHE_MAXSIZE=%llu there.",
 						  text_bytes(room, result->limit_bytes),
-						  jw_driver_text(driver, &result->driver), text_bytes(size, more),
+						  jw_driver_number(driver, &result->driver), text_bytes(size, more),
 						  (unsigned long long)jw_tune_limit(0, more));
 	else if (more > cache->free_bytes)
 		(void)text_format(

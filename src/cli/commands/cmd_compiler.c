@@ -1,4 +1,4 @@
-/* jitwarm compiler: NVIDIA's ptxas and nvJitLink, for machines without a GPU. */
+/* jitwarm compiler: NVIDIA's ptxas, for machines without a GPU. */
 #include <jitwarm/compiler.h>
 
 #include "base/mem.h"
@@ -77,8 +77,8 @@ const struct cli_command command_compiler_fetch = {
 	.summary = "Download NVIDIA's compilers of a CUDA version",
 	.usage = "VERSION…",
 	.description =
-		"Downloads NVIDIA's compilers ptxas and nvJitLink of CUDA VERSION (12.4, or 12.4.131), "
-		"which “--target” needs.\n\nnvJitLink exists from CUDA 12 on. pip downloads NVIDIA's "
+		"Downloads NVIDIA's compiler ptxas of CUDA VERSION (12.4, or 12.4.131), "
+		"which “--target” needs.\n\npip downloads NVIDIA's "
 		"wheels, with its own configuration (PIP_INDEX_URL). jitwarm uses the pip of the active "
 		"Python, else the pip of the Python on PATH, else the pip that one of them brings "
 		"(ensurepip). "

@@ -1356,17 +1356,14 @@ static int prime_now(struct jw_error *err, struct prime_command *priming)
 	}
 	if (!cli->system->gpu_count) {
 		struct buf names = BUF_MAX(MAX_NAMES);
-		/* bake --index takes one package. */
-		const bool index = cli->options.operand_count == 1 && !os_exists(cli->options.operands[0]);
 		const char *shown = typed_names(&names, cli);
 
 		cli->failure = EXIT_CANNOT;
 		error_set(
 			err, JW_ERR_NOT_FOUND,
-			"%s. To bake for an image: “jitwarm bake --target %s --fetch -o DIR%s%s”. To compile "
-			"for another machine: “jitwarm make --target %s --driver %s --fetch -o FILE.jwpack%s”",
-			cli->system->why_none, cli->system->example, index ? " --index" : "", shown,
-			cli->system->example, cli->system->example_driver, shown);
+			"%s. To compile for another machine or an image: “jitwarm make --target %s --driver %s "
+			"--fetch -o FILE.jwpack%s”",
+			cli->system->why_none, cli->system->example, cli->system->example_driver, shown);
 		buf_free(&names);
 		return -1;
 	}

@@ -246,11 +246,7 @@ static void print_advice(const struct output *out, const struct command_document
 		output_note(out, "%s: the recording has no module that “jitwarm prime” could compile",
 					document->file);
 	else if (!result->live)
-		output_warning(
-			out,
-			"programs do not use your cache: %s. Until then “jitwarm bake -o DIR” puts the "
-			"code into copies of the libraries",
-			document->why_useless);
+		output_warning(out, "programs do not use your cache: %s", document->why_useless);
 	else if (document->recording.module_count && !result->refused_ptx) {
 		if (result->exit_status)
 			output_note(out,
@@ -374,7 +370,7 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		if (result->compiler_seen && !result->refused_ptx && !document.failing_count)
 			output_warning(&cli->out,
 						   "the command's processes loaded the driver's compiler: either they link "
-						   "device code at each start, which “jitwarm bake” may avoid, or the "
+						   "device code at each start, or the "
 						   "command sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself");
 	}
 	if (result->compiler_seen && result->refused_ptx)

@@ -471,14 +471,10 @@ static const struct cli_option which_options[] = {
 	CLI_VALUE("platform", "NAME",
 			  "Answer for this platform instead of the platform of this machine",
 			  .choices = "linux|linux-aarch64|windows"),
-	CLI_VALUE("python", "VERSION",
-			  "Answer for this version of Python (3.11) instead of the active version"),
+	CLI_VALUE("python", "VERSION", "Answer for this Python (3.11), not the active one"),
 	CLI_FLAG("all", "Print every release in a row of its own"),
 	CONSTRAINTS_OPTIONS,
-	CLI_FLAG(
-		"ask",
-		"Also examine releases that jitwarm's list lacks: download their wheels with pip, from the "
-		"index that is set for pip. jitwarm keeps the answers, and deletes the wheels"),
+	CLI_FLAG("ask", "Also examine releases that the list lacks: download their wheels with pip"),
 	PROGRESS_OPTION,
 	{0}};
 
@@ -492,7 +488,9 @@ const struct cli_command command_which = {
 		"the newest one.\n\nFor NAME==VERSION, the answer is for this release; for a range "
 		"(NAME>=2,<2.3), for the releases in it. The answers come "
 		"from a list of the code in released wheels, so neither a network nor a GPU is "
-		"needed.\n\nExit status: 0 if the newest release, or the named one, runs or compiles on "
+		"needed. --constraints without a name covers all packages of the list. --ask uses the "
+		"index that is set for pip, keeps the answers and deletes the wheels.\n\nExit status: 0 if "
+		"the newest release, or the named one, runs or compiles on "
 		"all "
 		"GPUs, 1 if an older one does, 2 if none does, or the driver "
 		"does not run a GPU, 3 if "

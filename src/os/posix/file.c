@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
@@ -67,20 +66,6 @@ int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_
 		return posix_error(err, path);
 	posix_stat_of(&native, ret_stat);
 	return 0;
-}
-
-uint64_t os_identity(const char *path)
-{
-	struct statx native;
-	uint64_t state;
-
-	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &native))
-		return errno == ENOENT || errno == ENOTDIR ? 0 : OS_UNIDENTIFIED;
-	if (!(native.stx_mask & STATX_BTIME) || !native.stx_btime.tv_sec)
-		return OS_UNIDENTIFIED;
-	state = fnv_update(FNV_START, &native.stx_ino, sizeof native.stx_ino);
-	state = fnv_update(state, &native.stx_btime.tv_sec, sizeof native.stx_btime.tv_sec);
-	return fnv_update(state, &native.stx_btime.tv_nsec, sizeof native.stx_btime.tv_nsec);
 }
 
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -54,26 +53,6 @@ int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat)
 {
 	return stat_handle(err, uv_get_osfhandle(fd), path, ret_stat);
-}
-
-uint64_t os_identity(const char *path)
-{
-	struct jw_error why = {0};
-	HANDLE handle = win32_open(&why, path, FILE_READ_ATTRIBUTES, OPENING_EXISTING);
-	BY_HANDLE_FILE_INFORMATION info;
-	uint64_t state = OS_UNIDENTIFIED;
-
-	if (handle == INVALID_HANDLE_VALUE)
-		return why.code == JW_ERR_NOT_FOUND ? 0 : OS_UNIDENTIFIED;
-	/* A file that is recreated at once gets the former one's time of creation (tunnelling), but
-	 * another number. Wine reports the last change as the time of creation. */
-	if (!win32_is_wine() && GetFileInformationByHandle(handle, &info)) {
-		state = fnv_update(FNV_START, &info.nFileIndexHigh, sizeof info.nFileIndexHigh);
-		state = fnv_update(state, &info.nFileIndexLow, sizeof info.nFileIndexLow);
-		state = fnv_update(state, &info.ftCreationTime, sizeof info.ftCreationTime);
-	}
-	(void)CloseHandle(handle);
-	return state;
 }
 
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)

@@ -55,7 +55,6 @@ done
 for path in "$home" "$open/links/given" "$open/links/link" "$open/all"; do
 	word=$(word "$path")
 	refused "$word" export -o "$path/x.jwpack"
-	refused "$word" bake -o "$path/" "$sample"
 	refused "$word" prime --json-log "$path/log" "$sample"
 	refused "$word" status --driver-profile "$path/profile"
 	refused "$word" run --record "$path/x.json" -- touch "$roots/started"

@@ -16,14 +16,6 @@ while IFS='|' read -r line status; do
 	[[ ! -e $CUDA_CACHE_PATH ]] || fail "compiled all the same"
 	[[ $(there) == "$before" ]] || fail "left behind: $(there)"
 done <<TABLE
-bake -o plain $sample|64
-bake -o plain/deep $sample|64
-bake -o made --cache plain $sample|64
-bake -o made --target sm_86 --ptxas none/ptxas $sample|3
-bake -o made --target sm_86 --nvjitlink none/link $sample|3
-bake -o made --target sm_86 --nvjitlink nobody $sample|2
-bake -o made --target sm_86 --driver none/lib $sample|3
-bake -o made --target sm_86 $sample|2
 prime --cache plain $sample|64
 prime --recording none $sample|3
 prime --recording folder $sample|64

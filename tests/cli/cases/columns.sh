@@ -31,7 +31,7 @@ shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", shown)
 for line in shown.split("\n"):
     wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
     # A command is never folded.
-    if len(line) + wide > columns and not re.search(r"^(Next|다음):? +jitwarm|^ +(jitwarm|pip) |^ *“[^”]*”\S*$", line) and re.search(r"\S +\S", re.sub(r"^\S*( \S+)*:? {2,}", "", line)):
+    if len(line) + wide > columns and not re.search(r"^(Next|다음):? +jitwarm|^(Then|그다음): pip |^ +(jitwarm|pip) |^ *“[^”]*”\S*$", line) and re.search(r"\S +\S", re.sub(r"^\S*( \S+)*:? {2,}", "", line)):
         sys.exit(f"wider than {columns}: {line}")
 lacking = sorted(set(piped.split()) - set(shown.split()))
 sys.exit(f"at {columns} columns these are missing: {lacking}" if lacking else 0)
@@ -89,7 +89,7 @@ for columns in 40 60 80; do
 	TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --both $columns $JITWARM which --target rtx5090 tensorflow >"$work/shown" 2>&1
 	python3 - "$work/shown" <<'PYTHON' || fail "which at $columns columns: $(cat "$work/shown")"
 import re, sys
-rows = re.findall(r"^(  \d\S*(?: – \S+)? +|   +)[^ ]", re.sub(r"\x1b\[[0-9;]*m", "", open(sys.argv[1], encoding="utf-8").read().split("PyPI on ")[1]), re.M)
+rows = re.findall(r"^(  \d\S*(?: – \S+)? +|   +)[^ ]", re.sub(r"\x1b\[[0-9;]*m", "", open(sys.argv[1], encoding="utf-8").read().split("Newest")[1]), re.M)
 assert len([row for row in rows if row.strip()]) > 5 and len({len(row) for row in rows}) == 1, rows
 PYTHON
 done
@@ -117,7 +117,7 @@ unset CUDA_CACHE_DISABLE
 JITWARM="${JITWARM% *} env LC_ALL=ko_KR.UTF-8 ${JITWARM##* }"
 widths="40 60 80"
 for columns in $widths; do
-	for command in "" prime bake "cache list"; do
+	for command in "" prime export "cache list"; do
 		# shellcheck disable=SC2086
 		COLUMNS=$columns run 0 $command --help
 		grep -q 사용법 "$out" || fail "the help is not Korean"

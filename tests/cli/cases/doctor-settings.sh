@@ -18,7 +18,7 @@ CUDA_DISABLE_PTX_JIT=1 CUDA_CACHE_PATH=$place/none snapshot run 1 check "$sample
 CUDA_CACHE_MAX_SIZE=2147483648 snapshot found 1 misnamed "$sample"
 says_of misnamed fix CUDA_CACHE_MAXSIZE
 CUDA_CACHE_PATH='' snapshot found 2 "no-cache-path cold" "$sample"
-says_of cold fix "jitwarm bake"
+says_of cold fix "first fix the findings above"
 CUDA_CACHE_PATH=$place/readme found 1 cold "$sample"
 : >"$place/file"
 CUDA_CACHE_PATH=$place/file snapshot found 2 "cache-unwritable cold" "$sample"

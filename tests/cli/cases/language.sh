@@ -49,7 +49,7 @@ PYTHON
 # In these first commands, no line is English, which three English words in one line would show.
 for arguments in "status" "scan $sample" "check $sample" "prime -n $sample" "cache list" "cache verify" "tune $sample" "doctor $sample" \
 	"lint $sample --gpus rtx30..rtx50" "lint --gpus rtx30 --max-start 1s $sample" "key list" "key generate" "store list" \
-	"export -o $work/k.jwpack" "import --allow-unsigned $work/k.jwpack" "startup status" "bake -n $sample" "stauts" "check --foo" "prime -j x $sample" \
+	"export -o $work/k.jwpack" "import --allow-unsigned $work/k.jwpack" "startup status" "stauts" "check --foo" "prime -j x $sample" \
 	"make --target rtx4090 $sample" "completion tcsh" "check $work/nothing.so"; do
 	# shellcheck disable=SC2086
 	snapshot korean "0|1|3|64" $arguments

@@ -37,23 +37,10 @@ each 0 scan --target sm_86
 snapshot each 1 check
 snapshot each 0 lint --gpus sm_86
 snapshot each 1 find
-snapshot each 0 bake --dry-run -o "$work/copies"
 run 0 prime --json "${libraries[@]}"
 harmless
 json 'd["failed"] == 0 and d["compiled"] == 8'
 each 0 check
-each 0 bake -o "$work/copies"
-for name in good "${raw[@]}"; do [[ -s $work/copies/$name.so ]] || fail "no copy of $name"; done
-run 0 bake verify "$work/copies/"*
-harmless
-libraries=("$work/copies/"*)
-each 0 bake verify
-# A library that cannot be read gives one line, and the others are verified.
-snapshot run 1 bake verify --json "$place/cut.so" "${libraries[@]}"
-harmless
-run 1 bake verify "$place/cut.so" "${libraries[@]}"
-err_has "$place/cut.so: "
-run 3 bake verify "$place/cut.so"
 
 # The folders of the cache, the state and a pack have such names, too.
 export CUDA_CACHE_PATH=$place/cache-${raw[0]}-${raw[2]}

@@ -29,7 +29,7 @@ if ! is_wine; then
 	(JITWARM=$program JITWARM_SYSTEM_ROOT=$work/none JITWARM_PCI_DEVICES='' && export JITWARM_SYSTEM_ROOT JITWARM_PCI_DEVICES
 		snapshot run 2 doctor --no-probe "$odd"
 		run 2 prime "$odd"
-		err_has "-o DIR '$work/it is/o'\\''brien & \$(touch x).so'”") || exit 1
+		err_has "-o FILE.jwpack '$work/it is/o'\\''brien & \$(touch x).so'”") || exit 1
 fi
 [[ ! -e $work/x ]] || fail "a name was run"
 

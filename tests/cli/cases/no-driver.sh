@@ -82,14 +82,13 @@ for each in 2484:sm_86:550.163.01 2b85:sm_120:580 1021:sm_35:470.256.02 ffff:rtx
 	snapshot run "1|2" doctor "$work/x.so"
 	run 2 prime "$work/x.so"
 	err_has "jitwarm make --target $gpu --driver $driver"
-	err_has "jitwarm bake --target $gpu "
 	snapshot run 2 check "$work/x.so"
 	snapshot run 0 tune
 done
 # Without a name, the advice names the environment, not a package that may be missing.
 snapshot run 2 doctor
 snapshot run 2 prime
-err_has " -o DIR”" && err_has " -o FILE.jwpack”"
+err_has " -o FILE.jwpack”"
 unset JITWARM_PCI_DEVICES
 touch "$work/root/dev/nvidiactl"
 snapshot run 2 status

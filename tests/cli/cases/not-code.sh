@@ -16,7 +16,7 @@ for name, pack in ("foo.tar.gz", gzip), ("foo.tar.bz2", bz2), ("foo.tar.xz", lzm
 refused() { # FILE TEXT
 	local command
 	for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86" "make -n --target sm_86 --driver 550.163.01 -o cache/" \
-		lint "bake -n --target sm_86 --driver 550.163.01" "doctor --no-probe"; do
+		lint "doctor --no-probe"; do
 		if [[ $command == make* && $1 == *.cu ]]; then continue; fi
 		# shellcheck disable=SC2086
 		run 64 $command "$1"
@@ -100,9 +100,7 @@ done
 run 0 check --target sm_86 --driver 550.163.01 torch
 out_has "torch 2.9.0+cpu: a CPU build without device code"
 dist_info "$site" coded 1.0 coded.ptx && cp k.ptx "$site/coded.ptx"
-run 0 bake -n --target sm_86 torch
-out_has "torch 2.9.0+cpu: a CPU build without device code"
-# A package with machine code for the GPU is no CPU build, although nothing is left to bake.
+# A package with machine code for the GPU is no CPU build, although nothing is left to compile.
 dist_info "$site" torch 2.9.0 native.so
 mv "$site/torch-2.9.0+cpu.dist-info" "$work/cpu"
 PYTHONPATH=$cases/../../framework python3 - "$site/native.so" <<'PYTHON'
@@ -111,8 +109,7 @@ open(sys.argv[1], "wb").write(fatbin.library(fatbin.container(fatbin.entry(fatbi
 PYTHON
 (cd "$site" && python3 -m zipfile -c "$work/torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl" native.so torch-2.9.0.dist-info/)
 for each in torch torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl; do
-	run 0 bake -n --target sm_86 "$each"
-	out_has "nothing to bake: the driver compiles nothing in these files"
+	run 0 check --target sm_86 --driver 550.163.01 "$each"
 	out_lacks "a CPU build"
 done
 mv "$work/cpu" "$site/torch-2.9.0+cpu.dist-info"
@@ -158,14 +155,6 @@ out_has "no device code found in the virtual environment"
 	done
 ) || exit 1
 # A file's name is not that of a package in an index.
-# bake --index takes one package; several are baked as they are installed.
-if ! is_wine; then
-	run 2 prime -n torch
-	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR --index torch”"
-	run 2 prime -n torch numba
-	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR torch numba”"
-	snapshot run 0 bake -n --target rtx4090 --fetch -o DIR torch numba
-fi
 mkdir "$site/faiss_gpu_cu12-1.9.0.dist-info"
 printf 'Name: faiss-gpu-cu12\nVersion: 1.9.0\n' >"$site/faiss_gpu_cu12-1.9.0.dist-info/METADATA"
 snapshot run 3 scan --target sm_86 nothing.whl

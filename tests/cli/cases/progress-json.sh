@@ -20,7 +20,6 @@ if ! is_wine; then
 	making="make --target sm_86 --driver 550.163.01 --ptxas $work/12.4/ptxas -o $work/made.jwpack"
 	# shellcheck disable=SC2086
 	snapshot objects $making --progress json "$sample"
-	objects bake --progress json -o "$work/baked" "$sample"
 	mkdir -p "$work/root/proc/driver/nvidia"
 	echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.309.01  Mon Jan" >"$work/root/proc/driver/nvidia/version"
 	varies run "--help" # cli-help has these texts
@@ -30,7 +29,7 @@ if ! is_wine; then
 		snapshot run 0 ${command/\// } --help --all
 		! says "$out" --progress || have+=" $command"
 	done
-	[[ $have == " prime scan which make bake lint compiler/fetch" ]] || fail "commands with --progress:$have"
+	[[ $have == " prime scan which make lint compiler/fetch" ]] || fail "commands with --progress:$have"
 fi
 
 # stalled SIGNAL ARGUMENT…: nobody reads the output. With SIGNAL 0 everything is compiled all the same, objects are dropped, and the last
@@ -70,7 +69,7 @@ sys.exit(run.wait() > 1 or not lines or lines[-1]["done"] != lines[-1]["total"])
 P
 }
 if ! is_wine; then
-	for command in prime "$making" "bake -o $work/stalled"; do
+	for command in prime "$making"; do
 		# shellcheck disable=SC2086
 		stalled 0 $JITWARM $command --progress json "$sample"
 		rm -rf "$work/stalled"

@@ -34,16 +34,13 @@ for name, entries in {
 parts = fatbin.container(cubin(86)) + fatbin.container(ptx(b"7.0", b"r", isa=(7, 0)))
 open("mixed/twelve.fatbin", "wb").write(parts)
 open("mixed/thirteen.fatbin", "wb").write(parts + fatbin.container(cubin(90, True)))
-added = bytearray(cubin(90, True))  # named as bake names what it adds
-added[32:40], added[64:72] = (64).to_bytes(4, "little") + (7).to_bytes(4, "little"), b"jitwarm\0"
-open("mixed/baked.fatbin", "wb").write(parts + fatbin.container(bytes(added)))
 nothing = fatbin.ptx_payload(b".version 8.5\n.target sm_70\n.address_size 64\n")  # the driver makes an entry for it
 open("empty/empty.fatbin", "wb").write(fatbin.container(cubin(86)) * 3 + fatbin.container(fatbin.entry(fatbin.PTX, 70, nothing, isa=(8, 5))))
 open("parts", "wb").write(fatbin.container(ptx(b"8.0", b"p", isa=(8, 0))) + fatbin.container(cubin(90)))
 PYTHON
 cp mixed/same.fatbin mixed/again.fatbin
 is_wine || is_emulated || # objcopy has no section of that name in a DLL, and knows this machine's programs alone
-	for name in mixed/{old,new,zstd,twelve,thirteen,baked} empty/empty; do
+	for name in mixed/{old,new,zstd,twelve,thirteen} empty/empty; do
 		objcopy --remove-section __nv_relfatbin --remove-section .nvFatBinSegment --remove-section .nv_fatbin \
 			--add-section ".nv_fatbin=$name.fatbin" --set-section-flags .nv_fatbin=alloc,readonly \
 			--change-section-address .nv_fatbin=0x1000000 "$sample" "${name%/*}/lib${name#*/}.so" 2>/dev/null
@@ -76,7 +73,6 @@ is_wine || is_emulated || {
 	out_has "this holds for driver 580 and newer ones; programs fail with driver 455 to 575"
 	run 0 scan --target sm_86 --driver 550 mixed/libtwelve.so
 	out_has "this holds for driver 525 and newer ones; programs fail with driver 455 to 520"
-	run 0 scan --target sm_86 --driver 550 mixed/libbaked.so
 	objcopy -O binary --only-section=.dynstr mixed/libtwelve.so names
 	python3 - <<'PYTHON'
 name = b"\0libcudart-d0da41ae.so.13\0"

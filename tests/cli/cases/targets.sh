@@ -56,17 +56,11 @@ snapshot run 2 make --target rtx4090 --driver 580 -o x.jwpack lib
 # Without a GPU, each command that can go on says how.
 if ! is_wine; then
 	snapshot run 2 check lib
-	snapshot run 2 bake -n --target h100 --driver 470 lib
-	snapshot run 2 bake -o copies lib
 	run 2 prime -n lib
-	err_has "To bake for an image: “jitwarm bake --target rtx4090 --fetch -o DIR lib”."
 	err_has "“jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack lib”"
 	cp -r lib wheel.whl
-	run 2 prime -n wheel.whl lib
-	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR wheel.whl lib”"
 	# The examples are for the GPU that was named.
 	run 2 prime -n --gpu rtx5090 lib wheel.whl
-	err_has "“jitwarm bake --target sm_120 --fetch -o DIR lib wheel.whl”"
 	err_has "“jitwarm make --target sm_120 --driver 580.159.04 --fetch -o FILE.jwpack lib wheel.whl”"
 	rm -r wheel.whl
 	snapshot run 64 make -o "a b.jwpack" lib --target rtx4090

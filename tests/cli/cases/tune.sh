@@ -151,8 +151,8 @@ for scope in user shell system; do
 		run 0 tune --json "$sample"
 		json 'd["should_be"]["limit_bytes"] == 3 * 2**30'
 		snapshot run 0 status
-		run 2 prime -n "$sample"
-		err_has "Set CUDA_CACHE_MAXSIZE=3221225472"
+		run 1 prime -n "$sample"
+		err_has "run “jitwarm prime --tune”"
 		run 0 tune --max-size 2GiB --json
 		json 'd["should_be"]["limit_bytes"] == 2 * 2**30'
 	) || exit 1

@@ -32,8 +32,6 @@ for option in "--max-time 5m" "--require sm_86"; do
 	# shellcheck disable=SC2086
 	run "0|1" lint --gpus sm_86 $option "$sample"
 done
-run 64 bake --arch nosuch -o baked
-err_has "“nosuch” is not a known GPU"
 # A typing error in another name of a project is that project's package.
 for name in pytroch tf; do
 	run 3 which --target h100 $name
@@ -94,9 +92,7 @@ for command in check scan find lint "which torch"; do
 		snapshot run 64 $command --driver $file
 	done
 done
-for command in make bake; do
-	snapshot run 3 $command --target sm_86 --driver ./text.txt -o made/ "$sample"
-done
+snapshot run 3 make --target sm_86 --driver ./text.txt -o made/ "$sample"
 snapshot run 2 make --target sm_86 --driver "$sample" -o made.jwpack "$sample"
 run 64 scan --gpu 4090ti "$sample"
 err_has "“4090ti” is not a known GPU" && err_has "(did you mean rtx4090?)"
@@ -320,7 +316,7 @@ CUDA_CACHE_PATH=$work/none run 2 export "$sample"
 err_has "the cache is empty: run “jitwarm prime” first"
 run 0 prime --quiet "$sample"
 run 0 export -o "$work/lab.jwpack" "$sample"
-for command in check "scan --target sm_86" prime "lint --gpus sm_86" "bake -o $work/baked"; do
+for command in check "scan --target sm_86" prime "lint --gpus sm_86"; do
 	# shellcheck disable=SC2086
 	snapshot run 64 $command "$work/lab.jwpack"
 done

@@ -46,7 +46,7 @@ prime --ask torch|unknown option --ask, which is an option of “jitwarm which�
 which -e env torch|unknown option -e, which is an option of “jitwarm status”, “jitwarm check”, “jitwarm prime” and others
 lint --format json x.whl|--format: it takes github, not “json” (did you mean --json?)
 WORDS
-for option in "lint --sm" "lint --arch" "scan --sm" "scan --compute-capability" "check --archs" "bake -o baked --gpu" "export -o x.jwpack --target" "lint --archs" "lint --cuda-arch"; do
+for option in "lint --sm" "lint --arch" "scan --sm" "scan --compute-capability" "check --archs" "export -o x.jwpack --target" "lint --archs" "lint --cuda-arch"; do
 	# shellcheck disable=SC2086
 	run 64 $option nosuch x.so
 	err_has "“nosuch” is n"
