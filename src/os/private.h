@@ -26,7 +26,8 @@ struct os_part {
 int os_check_private(struct jw_error *err, const char *path, struct os_part *ret_part);
 
 /* Returns whether this process has rights that other accounts of the machine must not get by it:
- * root, but not in an ordinary account's user namespace (rootless containers, unshare -r) or under
+ * root, but not in a user namespace that an ordinary account has made for itself (rootless
+ * containers, unshare -r), where no other account is, nor under
  * fakeroot; on Windows the system's own account (LocalSystem). */
 bool os_is_machine_root(void);
 

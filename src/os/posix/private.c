@@ -138,11 +138,34 @@ int os_check_private(struct jw_error *err, const char *path, struct os_part *ret
 	}
 }
 
-/* Files of /proc/sys belong to the machine's root, whom an ordinary account's user namespace does
- * not map: there they belong to nobody. fakeroot answers geteuid() only for the C library. */
+bool posix_root_is_account(const char *map)
+{
+	unsigned long inside, outside, count;
+	int length;
+
+	for (; *map; map += length) {
+		length = 0;
+		/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
+		if (sscanf(map, "%lu %lu %lu%n", &inside, &outside, &count, &length) != 3 || !length)
+			return false;
+		if (!inside)
+			return outside && count == 1;
+	}
+	return false;
+}
+
+/* fakeroot answers geteuid() only for the C library. Without /proc, root is taken for the
+ * machine's. */
 bool os_is_machine_root(void)
 {
-	struct stat stat;
+	enum { MAX_MAP = 1 << 16 }; /* 340 lines at most (user_namespaces(7)) */
+	struct buf map = {0};
+	bool is_account;
 
-	return !syscall(SYS_geteuid) && (lstat("/proc/sys/kernel/ostype", &stat) || !stat.st_uid);
+	if (syscall(SYS_geteuid))
+		return false;
+	is_account = !os_read_file(NULL, "/proc/self/uid_map", MAX_MAP, &map) &&
+				 posix_root_is_account(buf_text(&map));
+	buf_free(&map);
+	return !is_account;
 }

@@ -50,6 +50,20 @@ if $as_account true 2>/dev/null; then
 	inside "$as_account" 0 prime "$sample"
 	inside "$as_account" 0 export -o "$open/lacking/pack"
 fi
+# In a namespace with many ids (unprivileged LXC, userns-remap) other accounts live beside its root, which does not use their links.
+shifted=1000000
+unshare -U sleep 300 &
+namespace=$!
+many="nsenter -t $namespace -U -S 0 -G 0"
+sleep 0.2
+for map in uid_map gid_map; do echo "0 $shifted 65536" >"/proc/$namespace/$map"; done 2>/dev/null
+if [[ $($many id -u 2>/dev/null) == 0 ]]; then
+	mkdir -m 777 "$open/shifted" && mkdir "$open/shifted/roots" "$open/shifted/theirs" && chown $shifted:$shifted "$open/shifted/roots"
+	ln -s "$open/shifted/roots" "$open/shifted/theirs/cache" && chown -hR $((shifted + 1000)):$((shifted + 1000)) "$open/shifted/theirs"
+	(export HOME=$open/shifted/roots JITWARM_STATE=$open/shifted/roots/state CUDA_CACHE_PATH=$open/shifted/theirs/cache && JITWARM="$many $JITWARM" && run 2 prime "$sample") || exit 1
+	[[ -z $(find "$open/shifted/roots" -path '*/state' -prune -o -type f -print) ]] || fail "written through an account's link: $(find "$open/shifted/roots")"
+fi
+kill $namespace 2>/dev/null
 unset CUDA_CACHE_PATH
 fresh
 # quickstart.sh as root in somebody's clone, without what it installs and builds: its commands work.
