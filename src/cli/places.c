@@ -336,6 +336,17 @@ static bool is_path_list(const struct place *place)
 	return false;
 }
 
+/* Returns whether a text has only printable ASCII and the blanks at which check_place splits it.
+ * pip splits a list of indexes at all that Python takes for white space (str.split: U+00A0, U+3000,
+ * a vertical tab), so what follows another such character would pass unchecked. */
+static bool is_plain_list(const char *text)
+{
+	for (; *text; text++)
+		if ((*text < ' ' && !strchr("\t\r\n", *text)) || *text > '~')
+			return false;
+	return true;
+}
+
 /* Checks each path of the place: a variable may have several, and package indexes are addresses,
  * too. *ret_path is the refused one. */
 static int check_place(struct jw_error *err, const struct cli *cli, const struct place *place,
@@ -352,16 +363,21 @@ static int check_place(struct jw_error *err, const struct cli *cli, const struct
 		if (next)
 			*next++ = '\0';
 		if (!*at ||
-			(indexes && (text_starts_fold(at, "http://") || text_starts_fold(at, "https://"))) ||
+			(indexes && is_plain_list(at) &&
+			 (text_starts_fold(at, "http://") || text_starts_fold(at, "https://"))) ||
 			(place->when == WHEN_START && !strchr(at, '/') && !os_exists(at)))
 			continue;
 		if (indexes && text_starts_fold(at, "file:///"))
 			at += strlen("file://");
 		/* pip decodes “%”, and knows “~” and other forms of “file:”. */
-		result = of_pip && (*at == '~' || (indexes && strpbrk(at, "%:")))
-					 ? error_set(err, JW_ERR_UNSUPPORTED,
-								 "neither a path nor an address of http or https")
-					 : check_place_path(err, cli, place, at, ret_part);
+		if (indexes && !is_plain_list(at))
+			result =
+				error_set(err, JW_ERR_UNSUPPORTED, "has characters other than printable ASCII");
+		else
+			result = of_pip && (*at == '~' || (indexes && strpbrk(at, "%:")))
+						 ? error_set(err, JW_ERR_UNSUPPORTED,
+									 "neither a path nor an address of http or https")
+						 : check_place_path(err, cli, place, at, ret_part);
 		if (result)
 			*ret_path = mem_string(at);
 	}

@@ -50,6 +50,11 @@ for path in "${planted[@]}"; do
 	XDG_CONFIG_HOME=$path refused "$word" prime --tune "$sample"
 	for index in "file://$path" "https://127.0.0.1:1/ $path"; do PIP_FIND_LINKS=$index refused "$word" scan --target sm_86 -r "$work/list.txt"; done
 	for index in "file:$path" "file://localhost$path" "file:///%6d" "~mallory/x"; do PIP_FIND_LINKS=$index refused "neither a path nor an address" scan --index torch; done
+	# Python takes these characters for white space, too, so that pip reads two indexes.
+	for between in $'\u00a0' $'\u3000' $'\v' $'\x1f'; do
+		PIP_FIND_LINKS="https://127.0.0.1:1/$between$path" refused "other than printable ASCII" scan --index torch
+		PIP_EXTRA_INDEX_URL="https://127.0.0.1:1/${between}file://$path" refused "other than printable ASCII" scan --index torch
+	done
 	PYTHONPATH=/usr/lib:$path refused "$word" which --target rtx4090 --ask torch
 done
 for path in "$home" "$open/links/given" "$open/links/link" "$open/all"; do
