@@ -413,6 +413,12 @@ static void add_required(struct fates *fates, const char *path, uint32_t target,
 	fates->items[fates->count - 1].why = arena_string(fates->memory, required->why);
 }
 
+void plan_add_required(struct plan *plan, const char *wheel, uint32_t target,
+					   const struct jw_required *required)
+{
+	add_required(&plan->fates, wheel, target, required);
+}
+
 int plan_judge_required(struct jw_error *err, jw_required_judge *judge, char *const *wheels,
 						size_t count, const char *platform, struct plan *plan)
 {
@@ -424,7 +430,7 @@ int plan_judge_required(struct jw_error *err, jw_required_judge *judge, char *co
 					  &required))
 				return -1;
 			if (required)
-				add_required(&plan->fates, wheels[i], t, required);
+				plan_add_required(plan, wheels[i], t, required);
 			jw_result_free(required);
 		}
 	return 0;

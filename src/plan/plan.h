@@ -206,7 +206,9 @@ void plan_probe_again(struct plan *plan);
  * compiled; its file fails. */
 void plan_refuse(struct plan *plan, struct plan_module *module, unsigned result);
 /* Judges, by `judge` (NULL: they require nothing), what wheels require, for `platform` if they are
- * for all, and adds those that fail to the fates, which are settled. */
+ * for all, and adds those that fail to the fates, which are settled. plan_add_required adds one. */
+void plan_add_required(struct plan *plan, const char *wheel, uint32_t target,
+					   const struct jw_required *required);
 int plan_judge_required(struct jw_error *err, jw_required_judge *judge, char *const *wheels,
 						size_t count, const char *platform, struct plan *plan);
 /* Sums up, once the fates are settled, how the files run on one of the plan's targets; `modules` of

@@ -39,9 +39,15 @@ struct scan {
 	void *memory; /* owns what these point to */
 	const struct jw_found_file **from;
 	size_t image_count, image_capacity, from_capacity;
-	struct set compiled; /* libraries that compile modules, by their variants, and GPUs */
-	char **wheels;       /* those whose requirements are judged */
-	size_t wheel_count;
+	struct set compiled;        /* libraries that compile modules, by their variants, and GPUs */
+	char **wheels;              /* those whose requirements are judged */
+	size_t wheel_count, judged; /* `judged` of them have been judged */
+	struct failing_wheel {
+		const char *wheel;
+		uint32_t target;
+		struct jw_required *required;
+	} * failing_wheels;
+	size_t failing_count, failing_capacity;
 	bool needs_runtime;                      /* some file needs a CUDA runtime in another file */
 	uint32_t native, compiles, alternatives; /* a bit for each GPU: some library is native,
 												compiles, or has alternatives */
@@ -549,6 +555,29 @@ static void report_fates(const struct scan *scan)
 	}
 }
 
+/* Judges what the wheels require that were read since the last call. */
+static int judge_wheels(struct jw_error *err, struct scan *scan)
+{
+	const struct jw_scan_options *options = scan->options;
+	const struct plan *plan = scan->build.plan;
+
+	for (; options->required && scan->judged < scan->wheel_count; scan->judged++)
+		for (uint32_t t = 0; t < plan->target_count; t++) {
+			const char *wheel = scan->wheels[scan->judged];
+			struct jw_required *required = NULL;
+
+			if (options->required(err, wheel, options->platform, plan->targets[t].device,
+								  &plan->profile.driver, &required))
+				return -1;
+			if (!required)
+				continue;
+			VEC_GROW(scan->failing_wheels, scan->failing_capacity, scan->failing_count);
+			scan->failing_wheels[scan->failing_count++] =
+				(struct failing_wheel){wheel, t, required};
+		}
+	return 0;
+}
+
 static int scan_files(struct jw_error *err, struct scan *scan)
 {
 	const struct jw_scan_options *options = scan->options;
@@ -591,10 +620,11 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 	inventory_close(inventory);
 	scan->found = list.found;
 	found_close(&list);
-	while (!result && options->more && !(result = options->more(err, options->context, &path)) &&
-		   path)
+	/* The next wheel replaces the last one, whose requirements are read before. */
+	while (!result && options->more && !(result = judge_wheels(err, scan)) &&
+		   !(result = options->more(err, options->context, &path)) && path)
 		result = analyse_path(err, path, &scan->question, &sink);
-	return result;
+	return result ? result : judge_wheels(err, scan);
 }
 
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options,
@@ -632,9 +662,14 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options,
 		result = scan_files(err, &scan);
 	if (!result)
 		result = build_settle(err, &scan.build);
-	if (!result)
-		result = plan_judge_required(err, options->required, scan.wheels, scan.wheel_count,
-									 options->platform, scan.build.plan);
+	for (size_t i = 0; i < scan.failing_count; i++) {
+		const struct failing_wheel *failing = &scan.failing_wheels[i];
+
+		if (!result)
+			plan_add_required(scan.build.plan, failing->wheel, failing->target, failing->required);
+		jw_result_free(failing->required);
+	}
+	mem_free(scan.failing_wheels);
 	build_end(&scan.build);
 	if (!result) {
 		build_estimate(scan.build.plan);

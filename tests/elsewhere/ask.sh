@@ -339,7 +339,7 @@ grep -q "if its environment" out && fail "a condition: $(cat out)"
 
 # PyPI's facts do not count for another index's wheel of that name.
 ask sized --target sm_86 torch
-is "another torch" 2 1 "torch from ${site#http://}/sized/simple" "fails: no code for sm_86"
+is "another torch" 2 1 "None runs: no release on ${site#http://}/sized/simple runs on this GPU." "fails: no code for sm_86"
 grep -q "PyTorch's index has\|PyTorch's installation page" out && fail "it names the other index: $(cat out)"
 kept --target sm_86 torch
 is "another index's torch does not replace that of the list" 0 0 "torch on sm_86" "  PyPI   2.15.0"
@@ -358,7 +358,7 @@ grep -q "jitwarm asked" out && fail "an old answer: $(cat out)"
 # several packages and GPUs
 rm -r state
 ask sized --target sm_86,sm_90 grown pure
-is "two GPUs" 1 12 "downloading up to 24 wheels (" "grown from ${site#http://}/sized/simple on sm_90" "pure from "
+is "two GPUs" 1 12 "downloading up to 24 wheels (" "Newest that runs on both GPUs:" "grown" "pure"
 printf 'grown>=1\npure\n' >list.txt
 ask sized --target sm_86 -r list.txt
 is "a list" 1 0 "pip install grown==1.9"
@@ -389,7 +389,7 @@ is "no network" 3 0 "no.such.host.invalid: the package index cannot be reached"
 ask sized --target sm_86 ./grown
 is "no name" 64 0
 PIP_INDEX_URL=http://us:p%40ss@${site#http://}/sized/simple ask sized --target sm_86 grown
-is "a login" 1 0 "grown from ${site#http://}/sized/simple"
+is "a login" 1 0 "jitwarm asked ${site#http://}/sized/simple"
 ! grep -qE 'p(@|%40)ss' out err && ok "no password" || fail "a password: $(cat out err)"
 
 # Ctrl-C leaves no files.

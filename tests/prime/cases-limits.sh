@@ -10,7 +10,7 @@ case_settings_that_make_it_useless_are_said() {
 		expect_status 2 check "$library" --json && [[ $(number why_useless) = *${setting%%=*}* ]] || return 1
 		unset "${setting%%=*}"
 	done
-	CUDA_CACHE_MAXSIZE=0 expect_status 2 prime "$library" && grep -q CUDA_CACHE_MAXSIZE "$err" || return 1
+	CUDA_CACHE_MAXSIZE=0 expect_status 1 prime "$library" && grep -q CUDA_CACHE_MAXSIZE "$err" || return 1
 	# Another directory is for others, who have other settings.
 	CUDA_CACHE_DISABLE=1 expect_status 0 prime --cache "$CUDA_CACHE_PATH" "$library"
 }

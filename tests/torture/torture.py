@@ -209,6 +209,12 @@ def sha256(path):
         return hashlib.sha256(file.read())
 
 
+def install(place):
+    """A package with the library."""
+    os.makedirs(place.dir + "/site/sample")
+    shutil.copy(sample, place.dir + "/site/sample/lib.so")
+
+
 prime = ["prime", sample, "--no-store"]
 CASES = {
     "prime": Case(["prime", sample, "--jobs", "2"], cached(8)),
