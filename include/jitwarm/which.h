@@ -185,7 +185,7 @@ char *jw_which_nearest(const char *package);
 
 /* Returns the newest of these of which a release runs, by a question about the package; NULL if
  * there is none. The caller frees it. */
-char *jw_which_running_sibling(const struct jw_which_options *options, const char *package);
+char *jw_which_running_sibling(const struct jw_which_options *asked, const char *package);
 
 /* Returns this machine's platform, as indexes name it: linux, linux-aarch64 or windows. */
 const char *jw_which_own_platform(void);

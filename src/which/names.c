@@ -202,7 +202,7 @@ static void add_extra(struct jw_which_name *wanted)
 	apply_extras(wanted, wanted->with[WITH_EXTRA]);
 }
 
-int jw_which_name_read(struct jw_error *err, const char *text, struct jw_which_name *wanted)
+int jw_which_name_read(struct jw_error *err, const char *text, struct jw_which_name *ret_name)
 {
 	const size_t length = strcspn(text, " [(<>=!~;@,+");
 	const char *rest = text + length + strspn(text + length, " ");
@@ -210,32 +210,33 @@ int jw_which_name_read(struct jw_error *err, const char *text, struct jw_which_n
 	struct required required;
 	struct wheel_name wheel;
 
-	*wanted = (struct jw_which_name){.typed = text};
+	*ret_name = (struct jw_which_name){.typed = text};
 	if (wheel_name_read(os_base_name(text), &wheel)) {
-		(void)wheel_part_text(wanted->name, sizeof wanted->name, wheel.name);
-		(void)package_normalise(wanted->name, strlen(wanted->name), wanted->install);
-		wanted->version = wheel_part_text(wanted->versions, sizeof wanted->versions, wheel.version);
+		(void)wheel_part_text(ret_name->name, sizeof ret_name->name, wheel.name);
+		(void)package_normalise(ret_name->name, strlen(ret_name->name), ret_name->install);
+		ret_name->version =
+			wheel_part_text(ret_name->versions, sizeof ret_name->versions, wheel.version);
 		return 0;
 	}
-	if (!package_normalise(text, length, wanted->install))
+	if (!package_normalise(text, length, ret_name->install))
 		return error_set(err, JW_ERR_USAGE, "“%.200s” is no package's name", text);
-	(void)text_format(wanted->name, sizeof wanted->name, "%.*s", (int)length, text);
+	(void)text_format(ret_name->name, sizeof ret_name->name, "%.*s", (int)length, text);
 	if (!required_read(text, &required) || strchr(text, ';'))
 		return error_set(
 			err, JW_ERR_USAGE,
 			"“%.200s”: which takes NAME, NAME==VERSION or a range such as “%.200s>=2,<2.3”", text,
-			wanted->name);
-	with = package_fact_of("with", wanted->install);
-	wanted->with = with ? with->values : NULL;
+			ret_name->name);
+	with = package_fact_of("with", ret_name->install);
+	ret_name->with = with ? with->values : NULL;
 	if (*rest == '[')
-		take_extras(wanted, rest);
-	add_extra(wanted);
+		take_extras(ret_name, rest);
+	add_extra(ret_name);
 	if (required_is_pin(&required)) {
-		TEXT_COPY(wanted->versions, required.version);
-		wanted->version = wanted->versions;
+		TEXT_COPY(ret_name->versions, required.version);
+		ret_name->version = ret_name->versions;
 	} else if (*required.versions) {
-		TEXT_COPY(wanted->versions, required.versions);
-		wanted->range = wanted->versions;
+		TEXT_COPY(ret_name->versions, required.versions);
+		ret_name->range = ret_name->versions;
 	}
 	return 0;
 }
