@@ -68,7 +68,11 @@ static void read_lock(const char *text)
 	read_list("pylock.toml", text);
 }
 
-/* Returns the processor time for a text of `size` bytes, in ms. */
+enum {
+	LEAST_MS = 1
+}; /* on a busy machine less than this is noise, which the next size multiplies */
+
+/* Returns the processor time for a text of `size` bytes, in ms, at least LEAST_MS. */
 static double time_ms(void (*reads)(const char *text), const struct filled *filled, size_t size)
 {
 	char *text = keep(fill(filled, size));
@@ -77,7 +81,7 @@ static double time_ms(void (*reads)(const char *text), const struct filled *fill
 
 	reads(text);
 	took_ms = (double)(clock() - begun) * 1000 / CLOCKS_PER_SEC;
-	return took_ms;
+	return took_ms > LEAST_MS ? took_ms : LEAST_MS;
 }
 
 /* The address sanitizer measures a whole text in each strstr(), so there only faults count. */
