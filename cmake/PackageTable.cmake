@@ -1,8 +1,8 @@
-# package_table(TSV HEADER): writes the rows of what is known by name, as {kind, name, {values…}}. A line that breaks the rules of
+# package_table(TSV HEADER): writes the rows of a table of names (packages.tsv, words.tsv) as {kind, name, {values…}}. A line that breaks the rules of
 # data/README.md ends the configuration.
 function(package_table tsv header)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tsv})
-  file(STRINGS ${tsv} lines)
+  file(STRINGS ${tsv} lines ENCODING UTF-8)
   list(POP_FRONT lines)
   set(rows "")
   set(kinds "")
@@ -25,5 +25,5 @@ function(package_table tsv header)
     endif()
     string(APPEND rows "{${quoted}},\n")
   endforeach()
-  file(CONFIGURE OUTPUT ${header} CONTENT "/* Made from data/packages.tsv by CMake. */\n@rows@" @ONLY)
+  file(CONFIGURE OUTPUT ${header} CONTENT "/* Made from ${tsv} by CMake. */\n@rows@" @ONLY)
 endfunction()

@@ -54,8 +54,6 @@ struct cli_command {
 	const char
 		*for_operands; /* the command that takes such operands, if another one does; else NULL
 						*/
-	/* Returns whether a word names what the command answers for; NULL if any word may. */
-	bool (*knows)(const char *word);
 	/* Without “--” the first operand begins a command line of another program. */
 	bool takes_command;
 	/* Three operands or more may be a text without its quotes. */

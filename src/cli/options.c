@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/config.h"
+#include "cli/words.h"
 #include "os/file.h"
 #include "os/shell.h"
 
@@ -52,92 +53,6 @@ static bool is_named(const char *known, const char *name, size_t length)
 	return known && strlen(known) == length && !memcmp(known, name, length);
 }
 
-/* Names that other tools have for an option, in every command that has the option; help does not
- * show them. If several rows have a name, the first one of which the command has the option counts.
- */
-static const struct {
-	const char *typed, *means;
-} synonyms[] = {
-	{"env", "environment"},
-	{"venv", "environment"},
-	{"virtualenv", "environment"},
-	{"conda-env", "environment"},
-	{"prefix", "environment"},
-	{"gpu", "target"},
-	{"gpu", "gpus"},
-	{"gpus", "target"},
-	{"gpus", "gpu"},
-	{"target", "gpus"},
-	{"targets", "target"},
-	{"targets", "gpus"},
-	{"target", "arch"},
-	{"gpu", "arch"},
-	{"arch", "target"},
-	{"arch", "gpus"},
-	{"arch", "gpu"},
-	{"sm", "target"},
-	{"sm", "gpus"},
-	{"sm", "arch"},
-	{"sm", "gpu"},
-	{"compute-capability", "target"},
-	{"compute-capability", "gpus"},
-	{"compute-capability", "gpu"},
-	{"archs", "arch-list"},
-	{"archs", "target"},
-	{"cuda-arch", "arch-list"},
-	{"cuda-arch", "target"},
-	{"cuda-archs", "arch-list"},
-	{"cuda-archs", "target"},
-	{"cuda-architectures", "arch-list"},
-	{"cuda-architectures", "target"},
-	{"gencode", "arch-list"},
-	{"require", "arch-list"},
-	{"cuda", "driver"},
-	{"cuda-version", "driver"},
-	{"driver-version", "driver"},
-	{"os", "platform"},
-	{"python-version", "python"},
-	{"py", "python"},
-	{"requirement", "requirements"},
-	{"workers", "jobs"},
-	{"threads", "jobs"},
-	{"dryrun", "dry-run"},
-	{"out", "output"},
-	{"output-dir", "output"},
-	{"cache-dir", "cache"},
-	{"max-cache-size", "max-size"},
-	{"cache-size", "max-size"},
-	{"size", "max-size"},
-	{"limit", "max-size"},
-	{"max-time", "max-start"},
-	{"exclude", "except"},
-	{"verbose", "explain"},
-};
-
-/* Options of pip that people type with the packages of a “pip install”, and the variables that do
- * the same for the commands that ask an index; NULL for what only matters to an installation. */
-static const struct {
-	const char *name, *variable;
-} of_pip[] = {
-	{"index-url", "PIP_INDEX_URL"},
-	{"i", "PIP_INDEX_URL"},
-	{"extra-index-url", "PIP_EXTRA_INDEX_URL"},
-	{"find-links", "PIP_FIND_LINKS"},
-	{"f", "PIP_FIND_LINKS"},
-	{"pre", NULL},
-	{"no-deps", NULL},
-	{"upgrade", NULL},
-	{"U", NULL},
-	{"user", NULL},
-	{"force-reinstall", NULL},
-	{"ignore-installed", NULL},
-	{"no-cache-dir", NULL},
-	{"no-build-isolation", NULL},
-	{"only-binary", NULL},
-	{"no-binary", NULL},
-	{"break-system-packages", NULL},
-};
-
 /* Finds an option by its name, or by its letter if the name is NULL. */
 static const struct cli_option *find_own(const struct cli_option *table, const char *name,
 										 size_t length, char letter)
@@ -151,22 +66,23 @@ static const struct cli_option *find_own(const struct cli_option *table, const c
 	return NULL;
 }
 
-/* As find_own, or by a synonym. */
+/* As find_own, or by a name that other tools have for an option, which help does not show. If
+ * several rows have the name, the first one of which the command has the option counts. */
 static const struct cli_option *find_in_table(const struct cli_option *table, const char *name,
 											  size_t length, char letter)
 {
 	const struct cli_option *option = find_own(table, name, length, letter);
+	const struct word *row;
 
-	for (size_t i = 0; name && !option && i < sizeof synonyms / sizeof *synonyms; i++)
-		if (is_named(synonyms[i].typed, name, length))
-			option = find_own(table, synonyms[i].means, strlen(synonyms[i].means), 0);
+	for (size_t at = 0; name && !option && (row = words_typed("option", name, length, &at));)
+		option = find_own(table, row->means[0], strlen(row->means[0]), 0);
 	return option;
 }
 
 bool options_in_table(const struct cli_option *table, const char *name, size_t length)
 {
 	const struct cli_option *option =
-		length == 1 ? find_own(table, NULL, 0, *name) : find_own(table, name, length, 0);
+		find_in_table(table, length == 1 ? NULL : name, length, *name);
 
 	return option && !option->hidden && !option->only_setting;
 }
@@ -208,36 +124,26 @@ static const struct cli_option *find_choice(const struct cli_option *table, cons
 	return NULL;
 }
 
-const char *options_with_choice(const struct cli_option *table, const char *text)
-{
-	const struct cli_option *option = find_choice(table, text, strlen(text));
-
-	return option ? option->name : NULL;
-}
-
 /* Refuses an option of pip, for a command that asks an index; 0 if it is none. */
 static int refuse_of_pip(struct jw_error *err, const struct cli_option *table, const char *name,
 						 size_t length)
 {
 	const char *const dashes = length > 1 ? "--" : "-";
 	const bool asks = find_own(table, "ask", strlen("ask"), 0);
+	size_t at = 0;
+	const struct word *row = words_typed("pip", name, length, &at);
 
-	for (size_t i = 0; i < sizeof of_pip / sizeof *of_pip; i++) {
-		if (!is_named(of_pip[i].name, name, length) ||
-			(!asks && !find_own(table, "index", strlen("index"), 0)))
-			continue;
-		if (!of_pip[i].variable)
-			return error_set(err, JW_ERR_USAGE,
-							 "%s%s is an option of pip; jitwarm installs nothing: leave it out",
-							 dashes, of_pip[i].name);
+	if (!row || (!asks && !find_own(table, "index", strlen("index"), 0)))
+		return 0;
+	if (!row->means[0])
 		return error_set(err, JW_ERR_USAGE,
-						 asks ? "%s%s is an option of pip: set the variable %s instead, and add "
-								"--ask"
-							  : "%s%s is an option of pip: set the variable %s instead, and add "
-								"--index",
-						 dashes, of_pip[i].name, of_pip[i].variable);
-	}
-	return 0;
+						 "%s%s is an option of pip; jitwarm installs nothing: leave it out", dashes,
+						 row->typed);
+	return error_set(err, JW_ERR_USAGE,
+					 asks ? "%s%s is an option of pip: set the variable %s instead, and add --ask"
+						  : "%s%s is an option of pip: set the variable %s instead, and add "
+							"--index",
+					 dashes, row->typed, row->means[0]);
 }
 
 /* Refuses an option that the command does not have. `value` is the word that may be its value. */
@@ -247,6 +153,7 @@ static int unknown_name(struct jw_error *err, struct options *options, const cha
 	const struct cli_option *const table = options->table;
 	struct suggest nearest = suggest_for(name, length);
 	const struct cli_option *option = find_choice(table, name, length);
+	const struct word *row;
 	char list[MAX_LIST];
 
 	if (refuse_of_pip(err, table, name, length))
@@ -263,17 +170,15 @@ static int unknown_name(struct jw_error *err, struct options *options, const cha
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->hidden)
 			suggest_offer(&nearest, option->name);
-	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-		if (find_own(table, synonyms[i].means, strlen(synonyms[i].means), 0))
-			suggest_offer(&nearest, synonyms[i].typed);
+	for (size_t at = 0; (row = words_next("option", &at));)
+		if (find_own(table, row->means[0], strlen(row->means[0]), 0))
+			suggest_offer(&nearest, row->typed);
 	length = length < 200 ? length : 200;
 	if (nearest.best)
 		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s?)",
 						 (int)length, name, nearest.best);
-	if (err) {
+	if (err)
 		options->unknown = name;
-		options->unknown_value = value;
-	}
 	if (!*few_options(list, sizeof list, table))
 		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s", (int)length, name);
 	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s; this command takes %s", (int)length,
@@ -427,19 +332,6 @@ static int take_option_value(struct jw_error *err, const struct cli_option *tabl
 	rest->at += !attached;
 	*ret_value = attached ? attached : next;
 	return 0;
-}
-
-bool options_means_target(const struct options *options)
-{
-	const char *const text = options->unknown;
-	const size_t length = strcspn(text, "=");
-	struct suggest nearest = suggest_for(text, length);
-
-	suggest_offer(&nearest, "target");
-	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-		if (!strcmp(synonyms[i].means, "target") && is_named(synonyms[i].typed, text, length))
-			return true;
-	return nearest.best;
 }
 
 /* Refuses the unit of a time or a size in a word of its own: “--budget-time 5 min”. */
@@ -725,25 +617,11 @@ bool options_name_folder(const char *path)
 /* Returns the choice that is meant by a word of other tools and systems; NULL if none is. */
 static const char *meant_choice(const char *choices, const char *typed)
 {
-	static const struct {
-		const char *typed, *meant;
-	} words[] = {
-		{"wsl", "linux"},
-		{"wsl2", "linux"},
-		{"ubuntu", "linux"},
-		{"win", "windows"},
-		{"win32", "windows"},
-		{"win64", "windows"},
-		{"win10", "windows"},
-		{"win11", "windows"},
-		{"arm64", "linux-aarch64"},
-		{"arm", "linux-aarch64"},
-		{"aarch64", "linux-aarch64"},
-	};
+	const struct word *row;
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (text_equal_fold(typed, words[i].typed) && strstr(choices, words[i].meant))
-			return words[i].meant;
+	for (size_t at = 0; (row = words_typed("choice", typed, strlen(typed), &at));)
+		if (strstr(choices, row->means[0]))
+			return row->means[0];
 	return NULL;
 }
 
@@ -852,6 +730,13 @@ bool options_is_flag(const struct options *options, const char *name)
 	const struct cli_option *option = find_in_table(options->table, name, strlen(name), 0);
 
 	return option && option->kind == OPTION_FLAG && !option->hidden;
+}
+
+bool options_take_value(const struct options *options, const char *name)
+{
+	const struct cli_option *option = find_in_table(options->table, name, strlen(name), 0);
+
+	return option && option->kind != OPTION_FLAG && !option->hidden;
 }
 
 bool options_given(const struct options *options, const char *name)

@@ -138,9 +138,8 @@ struct options {
 	const char **operands; /* point into argv; NULL after the last */
 	size_t operand_count;
 	/* The first mistake of the line, if it is an option that the command does not have, nor a name
-	 * that is similar to one of its options: “platform”, or “x” for -x; and the word that may be
-	 * its value. NULL otherwise. */
-	const char *unknown, *unknown_value;
+	 * that is similar to one of its options: “platform”, or “x” for -x. NULL otherwise. */
+	const char *unknown;
 	bool divided;      /* there was a "--" */
 	size_t divided_at; /* the number of operands before it */
 };
@@ -173,18 +172,16 @@ bool options_name_folder(const char *path);
 /* Returns whether an option's value, an output, is a folder in which the command makes files. */
 bool options_fill_folder(const struct options *options, const char *name, const char *value);
 
-/* Returns whether the table has an option of this name or letter, without other names; a NULL table
- * has the options of every command. */
+/* Returns whether the table has an option of this name, of a name that other tools have for it, or
+ * of this letter; a NULL table has the options of every command. */
 bool options_in_table(const struct cli_option *table, const char *name, size_t length);
-/* Returns the name of the option that has this text among its choices, or NULL. */
-const char *options_with_choice(const struct cli_option *table, const char *text);
-/* Returns whether an unknown option means --target, or is a typing error in it. */
-bool options_means_target(const struct options *options);
 
 /* Returns whether the command has such an option; another name of an option is none. */
 bool options_has(const struct options *options, const char *name);
 /* Returns whether that option takes no value, and --help shows it. */
 bool options_is_flag(const struct options *options, const char *name);
+/* Returns whether that option takes a value, and --help shows it. */
+bool options_take_value(const struct options *options, const char *name);
 /* Returns whether the option was given, or set by a setting. */
 bool options_given(const struct options *options, const char *name);
 /* Returns whether the command has the option, and it was given, or set by a setting. */

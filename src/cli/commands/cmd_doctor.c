@@ -17,6 +17,7 @@
 #include "cli/next_step.h"
 #include "cli/places.h"
 #include "cli/process_view.h"
+#include "cli/words.h"
 #include "os/console.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -668,22 +669,32 @@ static bool names_files(const char *const *words, size_t count)
 	return names;
 }
 
-/* Refuses three words or more of which most name nothing: “why is torch slow”. Returns 1 if they
- * are names. */
-static int refuse_sentence(struct jw_error *err, const struct options *options, const char *text)
+/* Refuses a text that is no error: a sentence about a slow start, a word with blanks, which is no
+ * package's name, and three words or more of which most name nothing. Returns 1 if they are names.
+ */
+static int refuse_text(struct jw_error *err, const struct options *options, const char *text,
+					   const struct jw_error *why)
 {
 	enum { FEWEST = 3 };
 	struct buf command = BUF_MAX(NEXT_STEP_MAX);
+	const char *advice = NULL;
 	size_t named = 0;
 	int result = 1;
 
 	buf_add(&command, "jitwarm doctor");
-	for (size_t i = 0; i < options->operand_count && options->operand_count >= FEWEST; i++)
+	for (size_t i = 0; i < options->operand_count; i++)
 		if (names_files(&options->operands[i], 1)) {
 			shell_add_word(&command, options->operands[i]);
 			named++;
+		} else if (!advice) {
+			advice = words_advise_slow(options->operands[i]);
 		}
-	if (options->operand_count >= FEWEST && named < (options->operand_count + 1) / 2)
+	if (advice)
+		result = error_set(err, JW_ERR_USAGE, "“%.200s”: not an error that doctor knows; %s", text,
+						   advice);
+	else if (strchr(options->operands[0], ' ') && !os_exists(options->operands[0]))
+		result = error_copy(err, why);
+	else if (options->operand_count >= FEWEST && named < (options->operand_count + 1) / 2)
 		result = error_set(err, JW_ERR_USAGE,
 						   "“%.200s”: neither names nor an error that doctor knows; “%s” examines "
 						   "%s",
@@ -717,11 +728,7 @@ static int explain_text(struct jw_error *err, struct doctoring *doctoring)
 	for (size_t i = 0; i < options->operand_count && !piped; i++)
 		buf_add(&text, "%s%s", i ? " " : "", options->operands[i]);
 	if (jw_doctor_text(&why, buf_text(&text), &doctoring->result)) {
-		/* A name with blanks is no package's. */
-		if (piped || (strchr(options->operands[0], ' ') && !os_exists(options->operands[0])))
-			result = error_copy(err, &why);
-		else
-			result = refuse_sentence(err, options, buf_text(&text));
+		result = piped ? error_copy(err, &why) : refuse_text(err, options, buf_text(&text), &why);
 		goto done;
 	}
 	if (!piped && names_files(options->operands, options->operand_count))

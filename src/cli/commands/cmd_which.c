@@ -500,7 +500,6 @@ const struct cli_command command_which = {
 				"--ask\n",
 	.options = which_options,
 	.reads = true,
-	.knows = jw_which_knows,
 	.columns = 100,
 	.run = which_run,
 };

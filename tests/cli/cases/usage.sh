@@ -11,22 +11,6 @@ wrong() {
 }
 snapshot wrong "no command is called “prmie”" prmie
 snapshot wrong "did you mean “help”" hepl
-# A command without --target names the line that answers for another GPU, with what was typed; and no command that compiles if it compiles nothing.
-while IFS='|' read -r words line; do
-	# shellcheck disable=SC2086
-	wrong "this command has no --target: “jitwarm check --target $line” answers for another GPU, “jitwarm make” compiles for it; see" $words
-done <<'WORDS'
-prime --target rtx5090 xgboost|rtx5090 xgboost
-prime xgboost --target=rtx2080 numpy|rtx2080 xgboost numpy
-prime --target|GPU
-prime --taget X|X
-prime --target h100 --dry-run -e env torch -j2|h100 --environment env torch
-run --target h100 -e env -- python train.py|h100 --environment env
-WORDS
-for words in "doctor --target rtx3070 -e env" "status --gpu=rtx3070 --environment env"; do
-	# shellcheck disable=SC2086
-	wrong "this command has no --target: “jitwarm check --target rtx3070 --environment env” answers for another GPU; see" $words
-done
 # Another name of an option, in other tools or other commands, is the option; a value of an option without its name, and an option of
 # another command, are named; so is the option that a value means.
 while IFS='|' read -r words meant; do
@@ -40,7 +24,10 @@ which --platform wsl torch|not “wsl” (did you mean linux?)
 which --platform win torch|not “win” (did you mean windows?)
 check --format json|unknown option --format (did you mean --json?)
 scan --output=json x.so|unknown option --output (did you mean --json?)
-check --platform windows|unknown option --platform: the files themselves are for one platform and Python; leave out --platform
+check --platform windows|unknown option --platform, which is an option of “jitwarm scan”
+prime --target rtx5090 x|unknown option --target, which is an option of “jitwarm check”
+status --cuda 12|unknown option --cuda, which is an option of “jitwarm check”
+-n prime frame|unknown option -n, which is an option of “jitwarm prime”
 check -r requirements.txt|unknown option -r, which is an option of “jitwarm scan”, “jitwarm which”
 prime --ask torch|unknown option --ask, which is an option of “jitwarm which”
 which -e env torch|unknown option -e, which is an option of “jitwarm status”, “jitwarm check”, “jitwarm prime” and others
@@ -67,36 +54,19 @@ for command in check find prime tune scan lint; do
 	done
 done
 snapshot wrong "unknown option --taget (did you mean --target?)" make --taget X
-wrong "no command is called “torch”; “jitwarm which torch” shows which releases run on your GPU, “jitwarm check torch” answers for what is installed here" torch
-wrong "no command is called “mykern”; “jitwarm check mykern” answers for a file or a package, “jitwarm doctor mykern” for the text of an error" mykern
-wrong "no command is called “apptainer” (did you mean “tune --print apptainer”?)" apptainer
-# A line without a command is answered with the line that it means, whether it is in quotes or not.
-on_windows() { if is_wine; then sed -E 's/[^ ]+==[^ ”]*/"&"/g' <<<"$1"; else echo "$1"; fi; } # its shells need quotes
-while IFS='|' read -r words line; do
-	line=$(on_windows "$line")
-	# shellcheck disable=SC2086
-	wrong "“$line” " $words
-	wrong "“$line” " "$words"
-done <<'WORDS'
-does torch 2.8 work on rtx 5090?|jitwarm which --target rtx5090 torch==2.8
-can i run pytorch on my gtx 1060|jitwarm which --target gtx1060 torch
-is tensorflow 2.10 ok on a rtx 3070 with cuda 11.8|jitwarm which --target rtx3070 --driver 11.8 tensorflow==2.10
-rtx 5090 torch 2.7.1 Windows|jitwarm which --target rtx5090 --platform windows torch==2.7.1
-torch and vllm on H100, A100|jitwarm which --target H100,A100 torch vllm
-install torch on rtx 3070 for me|jitwarm which --target rtx3070 torch
-torch 2.8.0|jitwarm which torch==2.8.0
-rtx5090|jitwarm which --target rtx5090 torch
-GTX 1080 and A100|jitwarm check --target GTX1080,A100
-WORDS
-wrong "“jitwarm which torch --target rtx5090” shows" torch --target rtx5090
-wrong "“$(on_windows "jitwarm which --target rtx5090 torch==2.8")”" which does torch 2.8 work on rtx 5090
-wrong "“jitwarm doctor CUDA error 209” answers for the text of an error" CUDA error 209
-wrong "“jitwarm check --target h100 --environment env torch” answers for it" doctor torch -e env h100
-both=h100,a100
-! is_wine || both=\"$both\"
-wrong "“jitwarm check --target $both” answers for them" status h100 a100
-wrong "no command is called “chekc” (did you mean “check”?)" chekc torch rtx5090
-snapshot wrong "no command is called “docker” (did you mean “tune --print docker”?)" docker
+# A line without a command; unit-cli_words has more.
+wrong "“jitwarm check mykern”" mykern
+snapshot wrong "run “jitwarm which --target rtx5090 torch" does torch work on rtx 5090?
+snapshot wrong "“jitwarm doctor”" why is it slow
+snapshot wrong "“jitwarm doctor”" doctor why is it slow
+snapshot wrong "“jitwarm doctor”" doctor "training takes minutes"
+snapshot wrong "did you mean “cache list”" cache ls
+# A GPU among the names, and an option without its dashes
+snapshot wrong "“rtx5090” is a GPU: add --target rtx5090" check torch rtx 5090
+snapshot wrong "“h100” is a GPU: add --gpus h100" lint x.whl h100
+snapshot wrong "“h100” is a GPU: run “jitwarm check --target h100”" doctor torch -e env h100
+snapshot wrong "“undo”: an option begins with dashes: --undo" tune undo
+snapshot wrong "“cuda”: an option begins with dashes: --cuda" which torch cuda 11.8
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
 snapshot wrong "unknown option -x" help -x
 snapshot wrong "unknown option --nonsense; this command takes --json, --quiet, --help" key list --nonsense
