@@ -68,13 +68,25 @@ size_t words_gpu(const char *const *words, size_t count, char ret_name[WORDS_GPU
 	return 0;
 }
 
+/* Returns whether the text begins with the row's word; `*` at its end stands for more letters. */
+static bool begins_with_word(const char *text, const struct word *row)
+{
+	const size_t length = strlen(row->typed), stem = length - text_ends(row->typed, "*");
+	char *word = mem_string_n(row->typed, stem);
+	const bool begins =
+		text_starts_fold(text, word) && (stem < length || !text_is_alnum(text[stem]));
+
+	mem_free(word);
+	return begins;
+}
+
 const char *words_advise_slow(const char *text)
 {
 	const struct word *row;
 
 	for (; *(text += strspn(text, " \t\n")); text += strcspn(text, " \t\n"))
 		for (size_t at = 0; (row = words_next("slow", &at));)
-			if (text_starts_fold(text, row->typed))
+			if (begins_with_word(text, row))
 				return "to find out why a start is slow, run “jitwarm doctor”; to look at a "
 					   "running process, “jitwarm watch PID”";
 	return NULL;

@@ -22,8 +22,7 @@ enum { WORDS_GPU = 200 };
 /* Returns the number of leading words that are one GPU (“rtx 5090”, “RTX 3070 Ti”) and no file, and
  * its name as one word; 0 if there is none. */
 size_t words_gpu(const char *const *words, size_t count, char ret_name[WORDS_GPU]);
-/* Returns what to do about a slow start if a word of a text begins as a row “slow” does, else NULL.
- */
+/* Returns what to do about a slow start if a word of a text is one of a row “slow”, else NULL. */
 const char *words_advise_slow(const char *text);
 
 /* Refuses a line that begins with no command, JW_ERR_USAGE. `count` words are not options. */

@@ -179,4 +179,20 @@ TEST(lines_without_a_command_are_answered)
 	}
 }
 
+TEST(only_words_about_time_are_about_a_slow_start)
+{
+	static const char *const slow[] = {"it takes long", "so long!", "Slowly",     "hanging",
+									   "hung",          "freezes",  "20 minutes", "오래 걸려요"},
+							 *const other[] = {
+								 "",         "no longer available", "longest", "unstuck",
+								 "a change", "minutesman",          "belong"};
+
+	for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+		if (!words_advise_slow(slow[i]))
+			fail_msg("“%s” is about a slow start", slow[i]);
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+		if (words_advise_slow(other[i]))
+			fail_msg("“%s” is not about a slow start", other[i]);
+}
+
 RUN_TESTS(NULL, NULL)
