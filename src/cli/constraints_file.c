@@ -109,10 +109,15 @@ static void add_use(struct buf *text, const struct constraints_about *about,
 				 buf_text(&word));
 	}
 	if (!about->for_uv) {
+		/* A name that a shell needs quotes for is no path for pip here: it splits the value at
+		 * blanks. */
+		const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file,
+				   *name = strcmp(buf_text(&word) + 1, file) ? "FILE" : base;
+
 		add_head(text, "in an environment:    pip config --site set global.constraint /PATH/%s",
-				 strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
-		add_head(text,
-				 "in a shell or image:  PIP_CONSTRAINT=/PATH/FILE and UV_CONSTRAINT=/PATH/FILE");
+				 name);
+		add_head(text, "in a shell or image:  PIP_CONSTRAINT=/PATH/%s and UV_CONSTRAINT=/PATH/%s",
+				 name, name);
 	}
 	add_head(text, "%s", "");
 	if (constraints->label) {
